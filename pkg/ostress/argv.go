@@ -1,0 +1,160 @@
+// Package ostress is the face gostress shows to people and scripts that know
+// ostress: its command line, its log lines, its result files.
+package ostress
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ArgError is a command line that cannot be carried out.
+type ArgError struct{ Text string }
+
+func (e *ArgError) Error() string { return e.Text }
+
+// A letter switch and the long name it is rewritten to.
+type letter struct {
+	long  string
+	value bool   // takes a value, glued or as the next argument
+	later string // not yet carried out: the words that refuse it
+}
+
+func letters() map[byte]letter {
+	return map[byte]letter{
+		'S': {long: "server", value: true},
+		'E': {long: "integrated"},
+		'U': {long: "user", value: true},
+		'P': {long: "password", value: true},
+		'd': {long: "database", value: true},
+		'Q': {long: "query", value: true},
+		'i': {long: "input", value: true},
+		'n': {long: "connections", value: true},
+		'r': {long: "iterations", value: true},
+		'o': {long: "output", value: true},
+		'l': {long: "login-timeout", value: true},
+		't': {long: "query-timeout", value: true},
+		'p': {long: "packet-size", value: true},
+		'q': {long: "quiet"},
+		'v': {long: "verbose"},
+		'm': {long: "run-mode", value: true},
+		'T': {long: "trace-flag", value: true},
+		'N': {long: "no-exit-line"},
+		'M': {long: "max-threads", value: true},
+		'b': {long: "stop-on-error"},
+		'D': {value: true, later: "-D (an ODBC data source) is not supported: name the server with -S"},
+		'L': {value: true, later: "-L (a language id) is not supported"},
+		'a': {value: true, later: "-a (the password in replay) is not supported, as -mreplay is not"},
+		'c': {value: true, later: "-c (a control file) is not supported"},
+		'f': {value: true, later: "-fx (results as XML) is not supported"},
+	}
+}
+
+// Rewrite turns a command line in ostress's spellings into long names alone,
+// each with its value behind "=": -n100, -n 100, –n100 (the dash of printed
+// pages), -quiet. Long names pass, with their values: takesValue tells which of
+// them take one. A value is taken from the next argument only if that does not
+// begin with a dash. The error is an *ArgError.
+func Rewrite(args []string, takesValue func(long string) bool) ([]string, error) {
+	known := letters()
+	var out []string
+	for i := 0; i < len(args); i++ {
+		a := plainDash(args[i])
+		switch {
+		case strings.HasPrefix(a, "--"):
+			out = append(out, a)
+			name, _, glued := strings.Cut(a[2:], "=")
+			if takesValue(name) && !glued {
+				if i+1 >= len(args) {
+					return nil, &ArgError{a + " needs a value"}
+				}
+				i++
+				out[len(out)-1] = a + "=" + args[i]
+			}
+			continue
+		case a == "/?" || a == "-?" || a == "-h":
+			out = append(out, "--help")
+			continue
+		case len(a) < 2 || a[0] != '-':
+			return nil, &ArgError{fmt.Sprintf("%q is not a switch: a value stands right behind its switch, as in -n100", Mask(a))}
+		}
+		l, ok := known[a[1]]
+		if !ok {
+			return nil, &ArgError{fmt.Sprintf("unknown switch %s", firstRunes(a, 12))}
+		}
+		if l.later != "" {
+			return nil, &ArgError{l.later}
+		}
+		if !l.value {
+			// Letters behind a switch without a value mean nothing: -quiet is -q.
+			out = append(out, "--"+l.long)
+			continue
+		}
+		value := a[2:]
+		if value == "" {
+			switch next := i + 1; {
+			case next < len(args) && !startsWithDash(args[next]):
+				i = next
+				value = args[next]
+			case a[1] != 'P':
+				// An empty password is a password; nothing else may be empty.
+				return nil, &ArgError{"-" + a[1:2] + " needs a value"}
+			}
+		}
+		out = append(out, "--"+l.long+"="+value)
+	}
+	return out, nil
+}
+
+// Redact is the command line as a log may show it: passwords are hidden, in
+// every spelling, and in the text of a query too.
+func Redact(args []string) []string {
+	const hidden = "********"
+	out := slices.Clone(args)
+	for i := 0; i < len(out); i++ {
+		a := plainDash(out[i])
+		switch {
+		case a == "-P" || a == "--password":
+			if i+1 < len(out) && (a == "--password" || !startsWithDash(out[i+1])) {
+				i++
+				out[i] = hidden
+			}
+		case strings.HasPrefix(a, "--password="):
+			out[i] = "--password=" + hidden
+		case strings.HasPrefix(a, "-P"):
+			out[i] = "-P" + hidden
+		default:
+			out[i] = Mask(out[i])
+		}
+	}
+	return out
+}
+
+var secretInSQL = regexp.MustCompile(`(?i)(\b(?:password|pwd|secret)\s*=\s*N?')(?:[^']|'')*'`)
+
+// Mask hides the passwords that T-SQL text itself holds (PASSWORD = '...').
+func Mask(text string) string {
+	return secretInSQL.ReplaceAllString(text, "${1}********'")
+}
+
+// plainDash reads the dashes of printed pages, U+2013 and U+2014, as a hyphen
+// where they begin an argument.
+func plainDash(a string) string {
+	for _, d := range []string{"\u2013", "\u2014"} {
+		if rest, ok := strings.CutPrefix(a, d); ok {
+			return "-" + rest
+		}
+	}
+	return a
+}
+
+func startsWithDash(a string) bool { return strings.HasPrefix(plainDash(a), "-") }
+
+func firstRunes(s string, n int) string {
+	r := []rune(s)
+	if len(r) > n {
+		return string(r[:n]) + "..."
+	}
+	return s
+}

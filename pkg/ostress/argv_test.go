@@ -1,0 +1,116 @@
+package ostress
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func longValues(name string) bool {
+	return name != "quiet" && name != "verbose" && name != "help"
+}
+
+func TestRewrite(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ in, want []string }{
+		"glued": {
+			[]string{"-n100", "-r5000", "-S.", "-E", "-dAdventureWorks2022", "-q", "-QEXEC p"},
+			[]string{"--connections=100", "--iterations=5000", "--server=.", "--integrated", "--database=AdventureWorks2022", "--quiet", "--query=EXEC p"}},
+		"spaced":                      {[]string{"-n", "100", "-U", "sa"}, []string{"--connections=100", "--user=sa"}},
+		"en and em dash":              {[]string{"\u2013n100", "\u2014r500"}, []string{"--connections=100", "--iterations=500"}},
+		"en dash inside a value":      {[]string{"-Qselect '\u2013'"}, []string{"--query=select '\u2013'"}},
+		"letters behind -q":           {[]string{"-quiet", "-verbose", "-E1"}, []string{"--quiet", "--verbose", "--integrated"}},
+		"password with a dash":        {[]string{"-P-secret"}, []string{"--password=-secret"}},
+		"password of all signs":       {[]string{"-PP@ss;={}%#'\"w0rd!"}, []string{"--password=P@ss;={}%#'\"w0rd!"}},
+		"empty password":              {[]string{"-Usa", "-P", "-n1"}, []string{"--user=sa", "--password=", "--connections=1"}},
+		"empty password, last":        {[]string{"-P"}, []string{"--password="}},
+		"an equals sign in a query":   {[]string{"-Q=1"}, []string{"--query==1"}},
+		"query with line breaks":      {[]string{"-Q", "select 1\nGO\nselect 2"}, []string{"--query=select 1\nGO\nselect 2"}},
+		"named pipe and local":        {[]string{"-Slpc:."}, []string{"--server=lpc:."}},
+		"trace flag and mode":         {[]string{"-T146", "-mstress", "-l0"}, []string{"--trace-flag=146", "--run-mode=stress", "--login-timeout=0"}},
+		"long names":                  {[]string{"--server=a", "--connections", "5", "--quiet"}, []string{"--server=a", "--connections=5", "--quiet"}},
+		"long name, value has a dash": {[]string{"--query", "-- note", "--quiet"}, []string{"--query=-- note", "--quiet"}},
+		"help":                        {[]string{"/?"}, []string{"--help"}},
+		"none":                        {nil, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Rewrite(tt.in, longValues)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("arguments (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestRewriteRefuses(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		in   []string
+		want string
+	}{
+		"unknown switch":          {[]string{"-s."}, "unknown switch -s."},
+		"unknown letter z":        {[]string{"-z"}, "unknown switch -z"},
+		"a bare word":             {[]string{"-n1", "server"}, `"server" is not a switch`},
+		"a bare dash":             {[]string{"-"}, `"-" is not a switch`},
+		"value missing":           {[]string{"-n"}, "-n needs a value"},
+		"next is a switch":        {[]string{"-U", "-P", "x"}, "-U needs a value"},
+		"query, next is a switch": {[]string{"-Q", "\u2013n5"}, "-Q needs a value"},
+		"long name without value": {[]string{"--server"}, "--server needs a value"},
+		"data source":             {[]string{"-Dmydsn"}, "-D (an ODBC data source) is not supported"},
+		"xml":                     {[]string{"-fx"}, "-fx (results as XML) is not supported"},
+		"replay password":         {[]string{"-ax"}, "-a (the password in replay)"},
+		"control file":            {[]string{"-csample.ini"}, "-c (a control file) is not supported"},
+		"language":                {[]string{"-L1033"}, "-L (a language id) is not supported"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Rewrite(tt.in, longValues)
+			var e *ArgError
+			if !errors.As(err, &e) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %q, %v; want an error with %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestRedact(t *testing.T) {
+	t.Parallel()
+	got := Redact([]string{"-Usa", "-Psecret", "-P", "secret", "\u2013Psecret", "--password=secret", "--password", "-secret", "-P", "-n1",
+		"-QCREATE LOGIN x WITH PASSWORD = N'sec''ret', CHECK_POLICY = OFF", "-d", "P"})
+	want := []string{"-Usa", "-P********", "-P", "********", "-P********", "--password=********", "--password", "********", "-P", "-n1",
+		"-QCREATE LOGIN x WITH PASSWORD = N'********', CHECK_POLICY = OFF", "-d", "P"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("arguments (-want +got):\n%s", d)
+	}
+}
+
+func FuzzRewrite(f *testing.F) {
+	f.Add("-n100\x01-P\x01secret\x01--password\x01x")
+	f.Add("\u2013Q\x01-\x01--\x01--=")
+	f.Fuzz(func(t *testing.T, joined string) {
+		args := strings.Split(joined, "\x01")
+		out, err := Rewrite(args, longValues)
+		if err != nil {
+			return
+		}
+		for _, a := range out {
+			if !strings.HasPrefix(a, "--") {
+				t.Fatalf("%q came out of %q without a long name", a, args)
+			}
+		}
+		shown := strings.Join(Redact(args), "\x01")
+		for _, a := range out {
+			if p, ok := strings.CutPrefix(a, "--password="); ok && len(p) > 12 && strings.Contains(shown, p) {
+				t.Fatalf("the password %q is shown in %q", p, shown)
+			}
+		}
+	})
+}
