@@ -1,0 +1,88 @@
+// Package driver is the executor: a Plan goes in, a result.Load comes out. Each worker owns one
+// connection for all of its iterations; all begin together, and each call is timed.
+package driver
+
+import (
+	"context"
+	"time"
+
+	"gostress/pkg/result"
+)
+
+// Defaults of a Plan's fields that are zero.
+const (
+	DefaultConnectConcurrency = 64
+	DefaultCancelGrace        = 5 * time.Second
+	DefaultReconnectFor       = 2 * time.Minute
+)
+
+// Reconnect says what happens to a connection that broke.
+type Reconnect uint8
+
+const (
+	// ReconnectBackoff opens it again, with growing waits; but not a session that was ended on
+	// purpose, by KILL or ROLLBACK IMMEDIATE.
+	ReconnectBackoff Reconnect = iota
+	// ReconnectNever gives it up.
+	ReconnectNever
+	// ReconnectAlways opens it again even then.
+	ReconnectAlways
+)
+
+// Progress is what Plan.Progress is told.
+type Progress = result.Progress
+
+// Plan is a run to be made.
+type Plan struct {
+	Connector Connector
+	Units     []Unit
+	// Connections is the number of workers of each unit (-n).
+	Connections int
+	// Iterations is how often each worker runs its program (-r).
+	Iterations int64
+
+	// LoginTimeout bounds one login, from its dial; 0 is none.
+	LoginTimeout time.Duration
+	// QueryTimeout bounds one request; 0 is none.
+	QueryTimeout time.Duration
+	// CancelGrace is how long a cancelled request may take to end before its connection is
+	// closed, and how long after that until the worker is left behind. 0 is DefaultCancelGrace.
+	CancelGrace time.Duration
+	// ConnectConcurrency bounds the logins in flight. 0 is DefaultConnectConcurrency.
+	ConnectConcurrency int
+
+	// Reconnect says what happens to a connection that broke.
+	Reconnect Reconnect
+	// ReconnectFor is how long a worker tries to open its connection again before it gives up.
+	// 0 is DefaultReconnectFor.
+	ReconnectFor time.Duration
+
+	// StopOnError ends the run at the first error of class 11 or above, timeout or broken
+	// connection (-b).
+	StopOnError bool
+	// FilesPerConnection is how many file descriptors a connection takes, to be checked against
+	// the process's limit. 0 is one, and one more with a Sink; negative is none.
+	FilesPerConnection int
+
+	// Sink makes the sink of a worker, before its login; nil means no sink (-q). A sink that is
+	// an io.Closer is closed when the worker ends.
+	Sink func(unit, conn int) (Sink, error)
+	// Events, if set, takes events from one goroutine. Run returns after the last one.
+	Events func(Event)
+	// Verbose asks for Connected events.
+	Verbose bool
+	// Progress, if set, is called about once a second from one goroutine, another than Events'.
+	Progress func(Progress)
+}
+
+// Run carries out p. The first worker logs in alone; if the server refuses it, Run returns that
+// *LoginError and nobody else has tried. Then the others log in, and when each has or has failed,
+// or after the longer of LoginTimeout and 60 s, all begin. Late ones join.
+//
+// The Load is complete whatever the error. The error is nil when the run was carried out, query
+// errors and all; a *LoginError; an error that is ErrNoConnection when nobody could connect; a
+// *StoppedError; or ctx's cause when ctx ended, Load.Interrupted then being set. Run leaves no
+// goroutine behind but those of workers that were reported as Abandoned.
+func Run(ctx context.Context, p Plan) (result.Load, error) {
+	return run(ctx, p)
+}
