@@ -8,8 +8,9 @@ import (
 
 // Numbers of SQL Server errors that the driver knows.
 const (
-	numDeadlock = 1205
-	numKilled   = 596
+	numDeadlock   = 1205
+	numKilled     = 596
+	numNoDatabase = 4060
 )
 
 var (

@@ -95,10 +95,11 @@ type Load struct {
 	AttemptedIterations int64 `json:"attempted_iterations"`
 	// InDoubtIterations counts iterations with at least one batch in doubt.
 	InDoubtIterations int64 `json:"in_doubt_iterations"`
-	// CancelledIterations counts iterations cut short by the stop of the run.
+	// CancelledIterations counts iterations cut short by the stop of the run, no batch of theirs
+	// being in doubt.
 	CancelledIterations int64 `json:"cancelled_iterations"`
-	// SkippedIterations counts iterations cut short as their connection could not be reopened,
-	// with no batch in doubt.
+	// SkippedIterations counts iterations cut short as their connection could not be reopened, no
+	// batch of theirs being in doubt.
 	SkippedIterations int64 `json:"skipped_iterations"`
 
 	// Rows counts rows received, of every result set.
@@ -125,6 +126,11 @@ type Load struct {
 	LostConnections int64 `json:"lost_connections"`
 	// Reconnects counts connections opened again.
 	Reconnects int64 `json:"reconnects"`
+	// GivenUp counts connections that broke and were not opened again, their remaining iterations
+	// not being attempted.
+	GivenUp int `json:"given_up"`
+	// Abandoned counts workers that did not end when the run did.
+	Abandoned int `json:"abandoned"`
 	// Interrupted says that the run was stopped from outside before its end.
 	Interrupted bool `json:"interrupted"`
 
@@ -202,7 +208,9 @@ type Point struct {
 
 // Progress is the state of a run while it goes on.
 type Progress struct {
-	// Elapsed is the time since the run began (the measured part).
+	// Connecting says that the measured part has not begun.
+	Connecting bool
+	// Elapsed is the time since the measured part began.
 	Elapsed time.Duration
 	// Done counts iterations ended, good or not; Planned is how many were asked for.
 	Done, Planned int64
