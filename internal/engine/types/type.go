@@ -10,6 +10,9 @@ import (
 // Max is the Len of varchar(max), nvarchar(max) and varbinary(max).
 const Max = -1
 
+// maxPrec is the largest precision of a decimal.
+const maxPrec = 38
+
 // Type is a data type. Types can be compared with ==.
 type Type struct {
 	Kind  Kind
