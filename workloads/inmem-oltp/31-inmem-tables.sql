@@ -171,7 +171,8 @@ ELSE
     PRINT N'kept type Sales.SalesOrderDetailType_inmem';
 GO
 
--- The seeds are memory-optimized where that is possible; disk-based ones of an earlier install give way.
+-- The seeds are memory-optimized where that is possible; disk-based ones of an install of the
+-- ondisk part alone give way.
 IF EXISTS (SELECT * FROM sys.tables WHERE object_id = OBJECT_ID(N'Demo.DemoSalesOrderHeaderSeed', N'U') AND is_memory_optimized = 0)
 BEGIN
     DROP TABLE Demo.DemoSalesOrderHeaderSeed;

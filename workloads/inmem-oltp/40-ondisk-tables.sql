@@ -154,7 +154,8 @@ ELSE
     PRINT N'kept type Sales.SalesOrderDetailType_ondisk';
 GO
 
--- The seeds the workload builds its orders from. The inmem part puts memory-optimized tables in their place.
+-- The seeds the workload builds its orders from. The inmem part makes them memory-optimized, where it comes
+-- first; where it comes later, it puts its own in the place of these.
 IF OBJECT_ID(N'Demo.DemoSalesOrderHeaderSeed', N'U') IS NULL
 BEGIN
     CREATE TABLE Demo.DemoSalesOrderHeaderSeed
