@@ -145,7 +145,7 @@ func (w *worker) abandon() {
 		close(w.settled)
 		r.workerSettled()
 	case opDo:
-		w.setSession(nil)
+		r.open.Add(-1) // the session is still the worker's to read
 		c.lost.Add(1)
 		if w.timedOut {
 			err = errors.New("a request did not end in time, even though its connection was closed")
