@@ -288,3 +288,27 @@ func (r *Reader) ReadMessage(src io.Reader) (Message, error) {
 		}
 	}
 }
+
+// Peek returns the type of the next packet if its header is buffered.
+func (r *Reader) Peek() (PacketType, bool) {
+	if r.w-r.r < HeaderSize {
+		return 0, false
+	}
+	return PacketType(r.buf[r.r]), true
+}
+
+// First is the first byte that is buffered; 0 if none is.
+func (r *Reader) First() byte {
+	if r.r == r.w {
+		return 0
+	}
+	return r.buf[r.r]
+}
+
+// TakeBuffered takes out the bytes that are buffered, as they came: for a
+// stream whose rest is somebody else's to read.
+func (r *Reader) TakeBuffered() []byte {
+	b := append([]byte(nil), r.buf[r.r:r.w]...)
+	r.r, r.w = 0, 0
+	return b
+}

@@ -84,7 +84,6 @@ type RPCReader struct {
 	Headers Headers
 	d       Decoder
 	version Version
-	begun   bool
 }
 
 // Reset starts reading a message. The calls point into b.
@@ -320,3 +319,6 @@ func AppendTableRow(b []byte) []byte { return append(b, tvpRow) }
 
 // AppendTableEnd ends the rows of a table-valued parameter.
 func AppendTableEnd(b []byte) []byte { return append(b, tvpEnd) }
+
+// More reports whether another call follows the one that Next read last.
+func (r *RPCReader) More() bool { return r.d.err == nil && r.d.Len() > 0 }
