@@ -69,6 +69,7 @@ installs the disk-based half.`,
 			{Name: FormVar, Title: "inmem or ondisk: which of the two sets of tables"},
 			{Name: "gs_hint", Title: "the table hint of memory-optimized tables in verify, or nothing"},
 			{Name: "gs_header", Title: "the table or view with the original orders, in verify"},
+			{Name: "gs_new", Title: "the condition that makes an order a new one, in verify"},
 			{Name: "gs_detail", Title: "the table or view with the original order lines, in verify"},
 		},
 	}

@@ -21,7 +21,7 @@ var (
 func vars() map[string]string {
 	return map[string]string{
 		"gs_order_buckets": "1024", "gs_line_buckets": "8192", "gs_key_buckets": "1024",
-		"gs_form": "inmem", "gs_hint": "WITH (SNAPSHOT)", "gs_header": "Demo.h", "gs_detail": "Demo.d",
+		"gs_form": "inmem", "gs_hint": "WITH (SNAPSHOT)", "gs_header": "Demo.h", "gs_detail": "Demo.d", "gs_new": "1 = 1",
 	}
 }
 
