@@ -47,8 +47,8 @@ var figures = []struct {
 	{"batch p99.9, ms", latency(func(p *result.Percentiles) float64 { return p.P99_9US })},
 	{"batch max, ms", latency(func(p *result.Percentiles) float64 { return p.MaxUS })},
 	{"errors", func(r *result.DemoRun) string { return count(r.Errors) }},
-	{"generator CPU, s", func(r *result.DemoRun) string { return cpu(r.CPUUserS, r.CPUSystemS) }},
-	{"engine CPU, s", func(r *result.DemoRun) string { return cpu(r.EngineCPUUserS, r.EngineCPUSystemS) }},
+	{"generator CPU, s (user + system)", func(r *result.DemoRun) string { return cpu(r.CPUUserS, r.CPUSystemS) }},
+	{"engine CPU, s (user + system)", func(r *result.DemoRun) string { return cpu(r.EngineCPUUserS, r.EngineCPUSystemS) }},
 	{"tables checked", func(r *result.DemoRun) string {
 		if r.Verified {
 			return "yes"
@@ -67,7 +67,7 @@ func latency(of func(*result.Percentiles) float64) func(*result.DemoRun) string 
 }
 
 func cpu(user, system float64) string {
-	return fmt.Sprintf("%.2f (%.2f user, %.2f system)", user+system, user, system)
+	return fmt.Sprintf("%.2f (%.2f + %.2f)", user+system, user, system)
 }
 
 // table writes rows of cells, the first column to the left and the others to the right, with a

@@ -71,10 +71,6 @@ func (l *Live) draw() {
 	// Blanks and not an escape sequence: they work on every console. What cannot be shown is not
 	// worth an error: the run goes on.
 	_, _ = io.WriteString(l.w, "\r"+text+strings.Repeat(" ", max(l.shown-length, 0)))
-	l.shown = max(length, l.shown)
-	if length < l.shown {
-		_, _ = io.WriteString(l.w, "\r"+text)
-	}
 	l.shown = length
 }
 

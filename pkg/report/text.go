@@ -75,7 +75,7 @@ func classes(good, failed, inDoubt, cancelled, skipped, attempted int64) string 
 	if good == attempted {
 		return count(good)
 	}
-	return count(good) + list(note{failed, "failed"}, note{inDoubt, "in doubt"}, note{cancelled, "cancelled"}, note{skipped, "skipped"}) +
+	return count(good) + " good" + list(note{failed, "failed"}, note{inDoubt, "in doubt"}, note{cancelled, "cancelled"}, note{skipped, "skipped"}) +
 		" (" + count(attempted) + " attempted)"
 }
 

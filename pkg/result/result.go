@@ -21,7 +21,7 @@ type Run struct {
 	RunID string `json:"run_id,omitempty"`
 	// StartedAt is when the program began, UTC.
 	StartedAt time.Time `json:"started_at"`
-	// Args is the command line as given, passwords hidden (see HidePasswords).
+	// Args is the command line as given, passwords hidden by whoever fills it in.
 	Args []string `json:"args"`
 	// Units lists what the connections ran, one entry for each input file, query or workload.
 	Units []Unit `json:"units"`

@@ -1,0 +1,129 @@
+package result
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// full is a run with something in every field.
+func full() Run {
+	p := Percentiles{P50US: 1000.5, P90US: 2000, P95US: 2500, P99US: 4000, P99_9US: 9000, MaxUS: 12000.25, MeanUS: 1100.125, Count: 490, Clamped: 1}
+	return Run{
+		Schema: Schema, Tool: "gostress", Version: "0.1.0", RunID: "1f3a", StartedAt: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
+		Args:  []string{"-S.", "-Usa", "-P********", "-n10", "-r50", "-QSELECT 1"},
+		Units: []Unit{{Name: "query", Connections: 10, Iterations: 50}},
+		Server: &Server{Address: "127.0.0.1,1433", Name: "DB1", Product: "SQL Server 2022", Version: "16.0.4165.4", Edition: "Developer",
+			Database: "AdventureWorks2022", Login: "sa", Encryption: "tls", CPUUserS: 3.5, CPUSystemS: 1.25},
+		Load: Load{
+			Iterations: 490, Batches: 490, FailedIterations: 4, FailedBatches: 4, InDoubt: 3, Cancelled: 2, Skipped: 1, Attempted: 500,
+			PlannedIterations: 510, AttemptedIterations: 500, InDoubtIterations: 3, CancelledIterations: 2, SkippedIterations: 1,
+			Rows: 490, ErrorsByNumber: map[int32]int64{1205: 3, 8134: 2, 50000: 1}, Deadlocks: 3, Timeouts: 2, OpenTran: 1,
+			Connections: 10, Connected: 9, ConnectFailed: 1, LateConnections: 1, LostConnections: 2, Reconnects: 1, GivenUp: 1, Abandoned: 1, Interrupted: true,
+			ElapsedS: 1.5, ConnectS: 0.25, RunS: 1.25, BatchesPerS: 392, IterationsPerS: 392, CPUUserS: 0.5, CPUSystemS: 0.125, ConnectCPUS: 0.0625,
+			Latency: Latency{Batch: p, Iteration: p}, FailedLatency: Latency{Batch: p, Iteration: p}, ClockResolutionUS: 0.04,
+			Series:      []Point{{AtS: 1, Batches: 400, Failed: 7, BatchesPerS: 400, P50US: 1000, P99US: 4000, MaxUS: 12000, Connections: 9}},
+			SeriesStepS: 1,
+		},
+	}
+}
+
+func fullDemo() Demo {
+	run := DemoRun{Orders: 2000, Lines: 10_000, Errors: 1, OrdersPerS: 1600, Verified: true, EngineCPUUserS: 2.5, EngineCPUSystemS: 0.5, Load: full().Load}
+	return Demo{Schema: Schema, Tool: "gostress", Version: "0.1.0", StartedAt: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
+		Runs: map[string]DemoRun{"inmem": run, "ondisk": run}}
+}
+
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	for name, v := range map[string]any{"run": full(), "demo": fullDemo()} {
+		got, err := json.MarshalIndent(v, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden := filepath.Join("testdata", name+".json")
+		if *update {
+			if err := os.WriteFile(golden, append(got, '\n'), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.ReplaceAll(string(want), "\r\n", "\n"), string(got)+"\n"); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", golden, diff)
+		}
+		back := reflect.New(reflect.TypeOf(v))
+		if err := json.Unmarshal(got, back.Interface()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(v, back.Elem().Interface()); diff != "" {
+			t.Errorf("%s does not come back (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The keys that scripts rely on.
+func TestPromisedKeys(t *testing.T) {
+	t.Parallel()
+	content, err := json.Marshal(full())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var run map[string]any
+	if err := json.Unmarshal(content, &run); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range strings.Fields(`schema iterations batches failed_iterations failed_batches in_doubt cancelled skipped attempted rows
+		errors_by_number deadlocks timeouts elapsed_s connect_s run_s batches_per_s iterations_per_s cpu_user_s cpu_system_s server args units series`) {
+		if _, ok := run[key]; !ok {
+			t.Errorf("no key %s", key)
+		}
+	}
+	for _, kind := range []string{"batch", "iteration"} {
+		times, ok := run["latency"].(map[string]any)[kind].(map[string]any)
+		if !ok {
+			t.Fatalf("no latency.%s", kind)
+		}
+		for _, key := range strings.Fields("p50_us p90_us p95_us p99_us p99_9_us max_us mean_us count") {
+			if _, ok := times[key]; !ok {
+				t.Errorf("no key latency.%s.%s", kind, key)
+			}
+		}
+	}
+}
+
+// The golden files hold every field only if the sample does.
+func TestTheSampleLeavesNoFieldEmpty(t *testing.T) {
+	t.Parallel()
+	var look func(path string, v reflect.Value)
+	look = func(path string, v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Pointer:
+			look(path, v.Elem())
+		case reflect.Struct:
+			if _, ok := v.Interface().(time.Time); ok {
+				return
+			}
+			for i := range v.NumField() {
+				look(path+"."+v.Type().Field(i).Name, v.Field(i))
+			}
+		default:
+			if v.IsZero() {
+				t.Errorf("%s is zero", path)
+			}
+		}
+	}
+	look("Run", reflect.ValueOf(full()))
+	look("DemoRun", reflect.ValueOf(fullDemo().Runs["inmem"]))
+}
