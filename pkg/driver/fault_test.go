@@ -681,3 +681,39 @@ func TestACallAllocatesNothing(t *testing.T) {
 		t.Errorf("%d allocations for one call, %d for %d", few, many, calls)
 	}
 }
+
+func TestStopOnErrorCancelsWhatIsInFlight(t *testing.T) {
+	simulate(t, func(t *testing.T) {
+		var workers atomic.Int64
+		p := plan(connectFunc(func(context.Context) (Session, error) {
+			first := workers.Add(1) == 1
+			return newSession(func(ctx context.Context, s *session, i int) (Outcome, error) {
+				if first {
+					time.Sleep(time.Second)
+					return Outcome{}, &LostError{Err: errReset}
+				}
+				return takes(time.Hour)(ctx, s, i)
+			}), nil
+		}), 4, 2)
+		p.StopOnError = true
+		load, err := Run(t.Context(), p)
+		var stopped *StoppedError
+		if !errors.As(err, &stopped) || !errors.Is(err, errReset) {
+			t.Errorf("error %v", err)
+		}
+		want(t, load, map[string]int64{"in_doubt": 1, "cancelled": 3, "attempted": 4, "attempted_iterations": 4})
+	})
+}
+
+func TestARequestThatCanNeverBeCarriedOutStopsTheRun(t *testing.T) {
+	simulate(t, func(t *testing.T) {
+		reason := errors.New("a parameter of type geography is not supported")
+		load, err := Run(t.Context(), plan(always(func(context.Context, *session, int) (Outcome, error) {
+			return Outcome{}, &FatalError{Err: reason}
+		}), 1, 10))
+		if !errors.Is(err, reason) {
+			t.Errorf("error %v", err)
+		}
+		want(t, load, map[string]int64{"failed_batches": 1, "attempted": 1})
+	})
+}

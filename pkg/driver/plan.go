@@ -65,7 +65,8 @@ type Plan struct {
 	FilesPerConnection int
 
 	// Sink makes the sink of a worker, before its login; nil means no sink (-q). A sink that is
-	// an io.Closer is closed when the worker ends.
+	// an io.Closer is closed when the worker ends. Each sink is used by its own worker, so
+	// different ones are used at once.
 	Sink func(unit, conn int) (Sink, error)
 	// Events, if set, takes events from one goroutine. Run returns after the last one.
 	Events func(Event)
@@ -81,8 +82,10 @@ type Plan struct {
 //
 // The Load is complete whatever the error. The error is nil when the run was carried out, query
 // errors and all; a *LoginError; an error that is ErrNoConnection when nobody could connect; a
-// *StoppedError; or ctx's cause when ctx ended, Load.Interrupted then being set. Run leaves no
-// goroutine behind but those of workers that were reported as Abandoned.
+// *StoppedError; a *SinkError when a sink could not be closed; or ctx's cause when ctx ended
+// before the work did, Load.Interrupted then being set. Run leaves no goroutine behind but those
+// that wait for a Session or Connector that never returns: of workers reported as Abandoned, and
+// of calls to Close.
 func Run(ctx context.Context, p Plan) (result.Load, error) {
 	return run(ctx, p)
 }

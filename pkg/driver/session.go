@@ -7,7 +7,8 @@ import (
 
 // Connector opens sessions.
 type Connector interface {
-	// Connect opens a session and logs in. It returns when ctx ends. Its error is a *LoginError
+	// Connect opens a session and logs in. It returns when ctx ends, which bounds the login alone:
+	// the session outlives it. It is called from many goroutines at once. Its error is a *LoginError
 	// when the server refused the login, a *ConnectError when it could not be reached.
 	Connect(ctx context.Context) (Session, error)
 }
