@@ -13,7 +13,7 @@ import (
 
 // exact is the percentile by its definition: the least time that at least p per cent reach.
 func exact(sorted []time.Duration, p float64) time.Duration {
-	rank := int(math.Ceil(p / 100 * float64(len(sorted))))
+	rank := int(math.Ceil(p*float64(len(sorted))/100 - 1e-9))
 	return sorted[max(rank, 1)-1]
 }
 
