@@ -1,0 +1,221 @@
+package ostress
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"gostress/pkg/driver"
+)
+
+// Thread is the identity a log line carries, eight hexadecimal digits of it.
+type Thread uint32
+
+// Log writes ostress's lines to the console and to ostress.log. A failure to
+// write the file does not stop the run; Err tells it at the end. It is safe for
+// concurrent use.
+type Log struct {
+	mu      sync.Mutex
+	console io.Writer
+	file    io.Writer // nil until Attach
+	held    strings.Builder
+	now     func() time.Time
+	main    Thread
+	fileErr error
+}
+
+// NewLog writes to console, and to a file once Attach names it: what came before
+// is kept for it. Threads are numbered upwards from main.
+func NewLog(console io.Writer, now func() time.Time, main Thread) *Log {
+	return &Log{console: console, now: now, main: main}
+}
+
+// Attach gives the log its file.
+func (l *Log) Attach(file io.Writer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.file = file
+	_, l.fileErr = io.WriteString(file, l.held.String())
+	l.held.Reset()
+}
+
+// Err is the first failure to write the file.
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fileErr
+}
+
+// Main is the thread that is not a worker's.
+func (l *Log) Main() Thread { return l.main }
+
+// Worker is the thread of a worker, numbered from 0.
+func (l *Log) Worker(i int) Thread { return l.main + 4*Thread(i+1) }
+
+// Line writes one line of the main thread.
+func (l *Log) Line(format string, args ...any) { l.Block(l.main, fmt.Sprintf(format, args...)) }
+
+// Block writes a line with its continuation lines, which carry no prefix.
+func (l *Log) Block(t Thread, first string, more ...string) {
+	var sb strings.Builder
+	fmt.Fprintf(&sb, "%s [0x%08X] %s\n", l.now().Format("01/02/06 15:04:05.000"), uint32(t), first)
+	for _, m := range more {
+		sb.WriteString(m)
+		sb.WriteByte('\n')
+	}
+	l.write(sb.String())
+}
+
+// Text writes text as it stands, such as a summary.
+func (l *Log) Text(text string) { l.write(text) }
+
+func (l *Log) write(s string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = io.WriteString(l.console, s)
+	if l.file == nil {
+		l.held.WriteString(s)
+		return
+	}
+	if _, err := io.WriteString(l.file, s); err != nil && l.fileErr == nil {
+		l.fileErr = err
+	}
+}
+
+// Events turns the driver's events into ostress's lines.
+type Events struct {
+	Log     *Log
+	Threads int // T: a line of progress at each hundred when it is above 100
+	Verbose bool
+	// Describe says more about a session that logged in, for -v; it may be nil.
+	Describe func(driver.Session) string
+	created  int
+}
+
+// Event implements driver.Plan's Events; the driver calls it from one goroutine.
+func (e *Events) Event(ev driver.Event) {
+	t := e.Log.Main()
+	if ev.Worker >= 0 {
+		t = e.Log.Worker(ev.Worker)
+	}
+	switch ev.Kind {
+	case driver.WorkerCreated:
+		e.created++
+		if e.Threads > 100 && e.created%100 == 0 {
+			e.Log.Line("PROGRESS: Creating thread %d", e.created)
+		}
+	case driver.Begun:
+		e.Log.Line("Worker threads created, beginning execution...")
+	case driver.Connected:
+		if e.Verbose {
+			text := "Connected"
+			if e.Describe != nil && ev.Session != nil {
+				text += ": " + e.Describe(ev.Session)
+			}
+			e.Log.Block(t, text)
+		}
+	case driver.ConnectFailed:
+		e.Log.Block(t, "Attempt to establish connection failed.  See the detailed errors that follow:",
+			append(connectLines(ev), "")...)
+	case driver.QueryError:
+		e.Log.Block(t, errorHead(ev.Server), append(errorLines(ev.Server.Message, ev.Source), "")...)
+	case driver.QueryTimeout:
+		e.Log.Block(t, "SQLState: HYT00, Native Error: 0", append(errorLines("Query timeout expired (-t); whether the batch took effect is not known", ev.Source), "")...)
+	case driver.Lost:
+		e.Log.Block(t, "The connection was lost; whether the batch in flight took effect is not known",
+			append(errorLines(errText(ev.Err), ev.Source), "")...)
+	case driver.Reconnected:
+		e.Log.Block(t, "The connection was opened again")
+	case driver.ReconnectFailed:
+		if e.Verbose {
+			e.Log.Block(t, "The connection could not be opened again yet: "+errText(ev.Err))
+		}
+	case driver.GaveUp:
+		e.Log.Block(t, "The connection is not opened again: "+errText(ev.Err))
+	case driver.Suppressed:
+		e.Log.Block(e.Log.Main(), suppressed(ev))
+	case driver.Stopping:
+		e.Log.Block(e.Log.Main(), "Stopping: "+errText(ev.Err))
+	case driver.Abandoned:
+		e.Log.Block(t, "The worker did not end in time; its connection is left to the operating system")
+	}
+}
+
+func errText(err error) string {
+	if err == nil {
+		return "no reason was given"
+	}
+	return err.Error()
+}
+
+func suppressed(ev driver.Event) string {
+	what := ev.Of.String() + " events"
+	if ev.Of == driver.QueryError {
+		what = fmt.Sprintf("errors with number %d", ev.Server.Number)
+	}
+	return fmt.Sprintf("%d more %s in the last second, not shown one by one", ev.Count, what)
+}
+
+func connectLines(ev driver.Event) []string {
+	state, number, text := "08001", int32(0), errText(ev.Err)
+	var le *driver.LoginError
+	if errors.As(ev.Err, &le) {
+		number = le.Number
+		if number == 18456 || number == 18452 {
+			state = "28000"
+		}
+	}
+	lines := []string{
+		fmt.Sprintf("SQLState: %s, Native Error: %d", state, number),
+		"[gostress]" + text,
+	}
+	if ev.Source.File != "" {
+		lines = append(lines, "Input file: "+ev.Source.File)
+	}
+	return lines
+}
+
+func errorHead(m driver.ServerError) string {
+	head := fmt.Sprintf("SQLState: %s, Native Error: %d, Severity: %d, State: %d, Line: %d",
+		sqlState(m.Number), m.Number, m.Class, m.State, m.Line)
+	if m.Proc != "" {
+		head += ", Procedure: " + m.Proc
+	}
+	return head
+}
+
+func errorLines(text string, src driver.Source) []string {
+	lines := []string{"[SQL Server]" + strings.TrimRight(text, "\r\n")}
+	if src.File != "" {
+		lines = append(lines, fmt.Sprintf("Input file: %s, batch %d from line %d", src.File, src.Batch, src.Line))
+	}
+	return lines
+}
+
+// sqlState is the class that ODBC gives an error, as far as scripts read it.
+func sqlState(number int32) string {
+	switch number {
+	case 1205:
+		return "40001"
+	case 515, 547, 2601, 2627:
+		return "23000"
+	case 208:
+		return "42S02"
+	case 207:
+		return "42S22"
+	case 2714:
+		return "42S01"
+	case 8134:
+		return "22012"
+	case 2628, 8152:
+		return "22001"
+	case 8115, 220:
+		return "22003"
+	case 1222:
+		return "HYT00"
+	}
+	return "42000"
+}
