@@ -8,6 +8,8 @@ import (
 
 	"github.com/sqlc-dev/teesql/ast"
 	"github.com/sqlc-dev/teesql/parser"
+
+	"gostress/internal/engine/tsql"
 )
 
 var (
@@ -58,6 +60,9 @@ func parse(t *testing.T, file string, n int, batch string) {
 	if err != nil {
 		t.Errorf("%s batch %d: %v\n%s", file, n, err, batch)
 		return
+	}
+	if _, err := tsql.Parse(batch); err != nil {
+		t.Errorf("%s batch %d: the engine's parser says %v", file, n, err)
 	}
 	if len(script.Batches) != 1 {
 		t.Errorf("%s batch %d: parsed as %d batches", file, n, len(script.Batches))
