@@ -373,3 +373,52 @@ func parseDecimal(s string) (Value, bool) {
 	}
 	return NewDecimal64(c, uint8(scale)), true
 }
+
+// Rounded is a decimal at a scale, rounded half away from zero or cut off. It
+// is NULL when the value does not fit 38 digits at that scale.
+func (v Value) Rounded(scale uint8, cut bool) Value {
+	if cut && scale < v.scale {
+		b := v.Coefficient()
+		b.Quo(b, bigPow10(int(v.scale-scale)))
+		r, _ := decimalOf(b, scale)
+		return r
+	}
+	r, ok := v.rescaled(scale)
+	if !ok {
+		return Value{}
+	}
+	return r
+}
+
+// RoundedTo rounds or cuts a decimal to places after the point, before it when
+// places is negative, and keeps its scale. It is NULL when the result does not
+// fit 38 digits.
+func (v Value) RoundedTo(places int, cut bool) Value {
+	drop := int(v.scale) - places
+	if drop <= 0 {
+		return v
+	}
+	if v.p == nil && drop < len(pow10) {
+		u := pow10[drop]
+		if cut {
+			return NewDecimal64(v.n-v.n%u, v.scale)
+		}
+		if q, ok := mul64(quoRound(v.n, u), u); ok {
+			return NewDecimal64(q, v.scale)
+		}
+	}
+	if drop > 2*maxPrec {
+		return NewDecimal64(0, v.scale)
+	}
+	b, u := v.Coefficient(), bigPow10(drop)
+	if cut {
+		b.Quo(b, u)
+	} else {
+		b = bigQuoRound(b, u)
+	}
+	r, ok := decimalOf(b.Mul(b, u), v.scale)
+	if !ok {
+		return Value{}
+	}
+	return r
+}

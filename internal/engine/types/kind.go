@@ -134,3 +134,7 @@ func (k Kind) IsTemporal() bool { return k.info().class == classTemporal }
 
 // isLOB reports the three kinds that can be neither compared nor sorted.
 func (k Kind) isLOB() bool { return k == KindText || k == KindNText || k == KindImage }
+
+// SameClass reports whether values of two kinds can be compared as they are:
+// both integers, both text, and so on.
+func SameClass(a, b Kind) bool { return a.info().class == b.info().class }
