@@ -38,7 +38,8 @@ type Frame struct {
 	Now       int64
 	NowOffset int
 
-	stamp uint64
+	stamp   uint64
+	scratch []types.Value
 }
 
 // OnceSlot keeps what is computed once per execution of a statement.
@@ -82,19 +83,37 @@ func (f *Frame) OnceValue(slot int, make func() (types.Value, error)) (types.Val
 	return v, nil
 }
 
-// onceAny is OnceValue for other things than values.
-func (f *Frame) onceAny(slot int, make func() (any, error)) (any, error) {
+// onceCached is the slot's value of this statement's execution, if it has one.
+func (f *Frame) onceCached(slot int) (types.Value, bool) {
 	s := &f.Once[slot]
-	if s.stamp == f.stamp+1 {
-		return s.any, nil
-	}
-	v, err := make()
-	if err != nil {
-		return nil, err
-	}
-	f.Once[slot] = OnceSlot{stamp: f.stamp + 1, any: v}
-	return v, nil
+	return s.val, s.stamp == f.stamp+1
 }
+
+// onceAnyCached is onceCached for other things than values.
+func (f *Frame) onceAnyCached(slot int) any {
+	if s := &f.Once[slot]; s.stamp == f.stamp+1 {
+		return s.any
+	}
+	return nil
+}
+
+func (f *Frame) onceStore(slot int, v types.Value, x any) {
+	f.Once[slot] = OnceSlot{stamp: f.stamp + 1, val: v, any: x}
+}
+
+// push takes n values off the frame's scratch space for the arguments of a
+// function; pop gives them back, in the opposite order.
+func (f *Frame) push(n int) []types.Value {
+	at := len(f.scratch)
+	if at+n > cap(f.scratch) {
+		// Slices handed out before keep their old space.
+		f.scratch = make([]types.Value, at, 2*cap(f.scratch)+n+16)
+	}
+	f.scratch = f.scratch[:at+n]
+	return f.scratch[at : at+n : at+n]
+}
+
+func (f *Frame) pop(n int) { f.scratch = f.scratch[:len(f.scratch)-n] }
 
 // Reset empties a frame for another activation of the same module: variables,
 // registers and table variables are cleared, their slices kept.
@@ -103,5 +122,5 @@ func (f *Frame) Reset() {
 	clear(f.Regs)
 	clear(f.Tables)
 	clear(f.Once)
-	*f = Frame{Vars: f.Vars, Regs: f.Regs, Tables: f.Tables, Once: f.Once, stamp: f.stamp + 1}
+	*f = Frame{Vars: f.Vars, Regs: f.Regs, Tables: f.Tables, Once: f.Once, stamp: f.stamp + 1, scratch: f.scratch[:0]}
 }
