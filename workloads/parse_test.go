@@ -153,3 +153,50 @@ func TestLookup(t *testing.T) {
 		t.Error("a run named nothing")
 	}
 }
+
+// TestNativeInsertsNameEveryColumn: in a natively compiled procedure only identity columns may be
+// left out of an INSERT, and those with a default; all others are named here.
+func TestNativeInsertsNameEveryColumn(t *testing.T) {
+	t.Parallel()
+	table := regexp.MustCompile(`(?s)CREATE TABLE ([\w.]+)\s*\(\n(.*?)\n    \)`)
+	column := regexp.MustCompile(`(?m)^        \[?(\w+)\]? (?:tinyint|smallint|int|bigint|bit|money|smallmoney|decimal|datetime2|nvarchar|nchar|varchar)\b(.*)$`)
+	insert := regexp.MustCompile(`(?s)INSERT INTO ([\w.]+)\s*\(([^)]*)\)`)
+	for _, w := range All() {
+		columns := map[string][]string{}
+		for _, s := range w.Install {
+			for _, m := range table.FindAllStringSubmatch(s.Text, -1) {
+				for _, c := range column.FindAllStringSubmatch(m[2], -1) {
+					if !strings.Contains(c[2], "IDENTITY") {
+						columns[m[1]] = append(columns[m[1]], c[1])
+					}
+				}
+			}
+		}
+		seen := 0
+		for _, s := range w.Install {
+			for _, batch := range goLine.Split(s.Text, -1) {
+				if !strings.Contains(batch, "NATIVE_COMPILATION") {
+					continue
+				}
+				for _, m := range insert.FindAllStringSubmatch(batch, -1) {
+					seen++
+					named := map[string]bool{}
+					for name := range strings.FieldsFuncSeq(m[2], func(r rune) bool { return strings.ContainsRune(" ,\n[]", r) }) {
+						named[name] = true
+					}
+					if len(columns[m[1]]) == 0 {
+						t.Errorf("%s: no columns of %s were found", s.File, m[1])
+					}
+					for _, c := range columns[m[1]] {
+						if !named[c] {
+							t.Errorf("%s: the INSERT into %s leaves out %s", s.File, m[1], c)
+						}
+					}
+				}
+			}
+		}
+		if seen < 5 {
+			t.Errorf("%s: %d INSERT statements in natively compiled procedures were found", w.Name, seen)
+		}
+	}
+}

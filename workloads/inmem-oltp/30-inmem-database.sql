@@ -1,5 +1,13 @@
 -- gostress workload inmem-oltp, install, part inmem: what the database needs for memory-optimized tables.
 --
+-- A database with a memory-optimized filegroup cannot close by itself, which Express lets new ones do.
+IF EXISTS (SELECT * FROM sys.databases WHERE name = DB_NAME() AND is_auto_close_on = 1)
+BEGIN
+    ALTER DATABASE CURRENT SET AUTO_CLOSE OFF;
+    PRINT N'set AUTO_CLOSE OFF, as memory-optimized tables need it';
+END
+GO
+
 -- The filegroup: Azure SQL Database (5) and Managed Instance (8) bring their own. Elsewhere one is added when
 -- there is none, beside the first data file. It cannot be removed again before SQL Server 2025.
 IF CONVERT(int, SERVERPROPERTY('EngineEdition')) = 5 OR CONVERT(int, SERVERPROPERTY('EngineEdition')) = 8

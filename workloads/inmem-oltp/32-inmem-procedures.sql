@@ -11,6 +11,7 @@ GO
 
 -- Inserts one order with its lines in one transaction. The clock is read once, for every date of the order.
 -- SubTotal = sum of ROUND(OrderQty * list price * (1 - discount of the offer), 4).
+-- An INSERT in a natively compiled procedure must name every column that has no default.
 CREATE PROCEDURE Sales.usp_InsertSalesOrder_inmem
     @SalesOrderID int OUTPUT,
     @DueDate datetime2(7) NOT NULL,
@@ -34,6 +35,7 @@ AS
 BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
     DECLARE @Now datetime2(7) NOT NULL = SYSDATETIME();
     DECLARE @SubTotal money NOT NULL = 0;
+    DECLARE @NotShipped nvarchar(25) = NULL;
 
     SELECT @SubTotal = ISNULL(SUM(ROUND(od.OrderQty * p.ListPrice * (1 - so.DiscountPct), 4)), 0)
     FROM @SalesOrderDetails AS od
@@ -41,19 +43,20 @@ BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_engli
     INNER JOIN Production.Product_inmem AS p ON p.ProductID = od.ProductID;
 
     INSERT INTO Sales.SalesOrderHeader_inmem
-        (RevisionNumber, OrderDate, DueDate, Status, OnlineOrderFlag, PurchaseOrderNumber, AccountNumber, CustomerID,
-         SalesPersonID, TerritoryID, BillToAddressID, ShipToAddressID, ShipMethodID, CreditCardID,
-         CreditCardApprovalCode, CurrencyRateID, SubTotal, Comment, ModifiedDate)
+        (RevisionNumber, OrderDate, DueDate, ShipDate, Status, OnlineOrderFlag, PurchaseOrderNumber, AccountNumber,
+         CustomerID, SalesPersonID, TerritoryID, BillToAddressID, ShipToAddressID, ShipMethodID, CreditCardID,
+         CreditCardApprovalCode, CurrencyRateID, SubTotal, TaxAmt, Freight, Comment, ModifiedDate)
     VALUES
-        (1, @Now, @DueDate, @Status, @OnlineOrderFlag, @PurchaseOrderNumber, @AccountNumber, @CustomerID,
-         @SalesPersonID, @TerritoryID, @BillToAddressID, @ShipToAddressID, @ShipMethodID, @CreditCardID,
-         @CreditCardApprovalCode, @CurrencyRateID, @SubTotal, @Comment, @Now);
+        (1, @Now, @DueDate, NULL, @Status, @OnlineOrderFlag, @PurchaseOrderNumber, @AccountNumber,
+         @CustomerID, @SalesPersonID, @TerritoryID, @BillToAddressID, @ShipToAddressID, @ShipMethodID, @CreditCardID,
+         @CreditCardApprovalCode, @CurrencyRateID, @SubTotal, 0, 0, @Comment, @Now);
 
     SET @SalesOrderID = SCOPE_IDENTITY();
 
     INSERT INTO Sales.SalesOrderDetail_inmem
-        (SalesOrderID, OrderQty, ProductID, SpecialOfferID, UnitPrice, UnitPriceDiscount, ModifiedDate)
-    SELECT @SalesOrderID, od.OrderQty, od.ProductID, od.SpecialOfferID, p.ListPrice, so.DiscountPct, @Now
+        (SalesOrderID, CarrierTrackingNumber, OrderQty, ProductID, SpecialOfferID, UnitPrice, UnitPriceDiscount,
+         ModifiedDate)
+    SELECT @SalesOrderID, @NotShipped, od.OrderQty, od.ProductID, od.SpecialOfferID, p.ListPrice, so.DiscountPct, @Now
     FROM @SalesOrderDetails AS od
     INNER JOIN Sales.SpecialOffer_inmem AS so ON so.SpecialOfferID = od.SpecialOfferID
     INNER JOIN Production.Product_inmem AS p ON p.ProductID = od.ProductID;
@@ -223,10 +226,12 @@ BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SERIALIZABLE, LANGUAGE = N'us_e
 
     INSERT INTO Production.Product_inmem
         (Name, ProductNumber, MakeFlag, FinishedGoodsFlag, Color, SafetyStockLevel, ReorderPoint, StandardCost,
-         ListPrice, Size, Weight, DaysToManufacture, ProductLine, Class, Style, SellStartDate, SellEndDate, ModifiedDate)
+         ListPrice, Size, SizeUnitMeasureCode, WeightUnitMeasureCode, Weight, DaysToManufacture, ProductLine, Class,
+         Style, ProductSubcategoryID, ProductModelID, SellStartDate, SellEndDate, DiscontinuedDate, ModifiedDate)
     VALUES
         (@Name, @ProductNumber, @MakeFlag, @FinishedGoodsFlag, @Color, @SafetyStockLevel, @ReorderPoint, @StandardCost,
-         @ListPrice, @Size, @Weight, @DaysToManufacture, @ProductLine, @Class, @Style, @Start, @SellEndDate, @Now);
+         @ListPrice, @Size, NULL, NULL, @Weight, @DaysToManufacture, @ProductLine, @Class,
+         @Style, NULL, NULL, @Start, @SellEndDate, NULL, @Now);
 
     SET @ProductID = SCOPE_IDENTITY();
 END

@@ -36,6 +36,7 @@ BEGIN
 
     DECLARE @Now datetime2(7) = SYSDATETIME();
     DECLARE @SubTotal money = 0;
+    DECLARE @NotShipped nvarchar(25) = NULL;
 
     BEGIN TRANSACTION;
 
@@ -45,19 +46,20 @@ BEGIN
     INNER JOIN Production.Product_ondisk AS p ON p.ProductID = od.ProductID;
 
     INSERT INTO Sales.SalesOrderHeader_ondisk
-        (RevisionNumber, OrderDate, DueDate, Status, OnlineOrderFlag, PurchaseOrderNumber, AccountNumber, CustomerID,
-         SalesPersonID, TerritoryID, BillToAddressID, ShipToAddressID, ShipMethodID, CreditCardID,
-         CreditCardApprovalCode, CurrencyRateID, SubTotal, Comment, ModifiedDate)
+        (RevisionNumber, OrderDate, DueDate, ShipDate, Status, OnlineOrderFlag, PurchaseOrderNumber, AccountNumber,
+         CustomerID, SalesPersonID, TerritoryID, BillToAddressID, ShipToAddressID, ShipMethodID, CreditCardID,
+         CreditCardApprovalCode, CurrencyRateID, SubTotal, TaxAmt, Freight, Comment, ModifiedDate)
     VALUES
-        (1, @Now, @DueDate, @Status, @OnlineOrderFlag, @PurchaseOrderNumber, @AccountNumber, @CustomerID,
-         @SalesPersonID, @TerritoryID, @BillToAddressID, @ShipToAddressID, @ShipMethodID, @CreditCardID,
-         @CreditCardApprovalCode, @CurrencyRateID, @SubTotal, @Comment, @Now);
+        (1, @Now, @DueDate, NULL, @Status, @OnlineOrderFlag, @PurchaseOrderNumber, @AccountNumber,
+         @CustomerID, @SalesPersonID, @TerritoryID, @BillToAddressID, @ShipToAddressID, @ShipMethodID, @CreditCardID,
+         @CreditCardApprovalCode, @CurrencyRateID, @SubTotal, 0, 0, @Comment, @Now);
 
     SET @SalesOrderID = SCOPE_IDENTITY();
 
     INSERT INTO Sales.SalesOrderDetail_ondisk
-        (SalesOrderID, OrderQty, ProductID, SpecialOfferID, UnitPrice, UnitPriceDiscount, ModifiedDate)
-    SELECT @SalesOrderID, od.OrderQty, od.ProductID, od.SpecialOfferID, p.ListPrice, so.DiscountPct, @Now
+        (SalesOrderID, CarrierTrackingNumber, OrderQty, ProductID, SpecialOfferID, UnitPrice, UnitPriceDiscount,
+         ModifiedDate)
+    SELECT @SalesOrderID, @NotShipped, od.OrderQty, od.ProductID, od.SpecialOfferID, p.ListPrice, so.DiscountPct, @Now
     FROM @SalesOrderDetails AS od
     INNER JOIN Sales.SpecialOffer_ondisk AS so ON so.SpecialOfferID = od.SpecialOfferID
     INNER JOIN Production.Product_ondisk AS p ON p.ProductID = od.ProductID;
@@ -194,10 +196,12 @@ BEGIN
 
     INSERT INTO Production.Product_ondisk
         (Name, ProductNumber, MakeFlag, FinishedGoodsFlag, Color, SafetyStockLevel, ReorderPoint, StandardCost,
-         ListPrice, Size, Weight, DaysToManufacture, ProductLine, Class, Style, SellStartDate, SellEndDate, ModifiedDate)
+         ListPrice, Size, SizeUnitMeasureCode, WeightUnitMeasureCode, Weight, DaysToManufacture, ProductLine, Class,
+         Style, ProductSubcategoryID, ProductModelID, SellStartDate, SellEndDate, DiscontinuedDate, ModifiedDate)
     VALUES
         (@Name, @ProductNumber, @MakeFlag, @FinishedGoodsFlag, @Color, @SafetyStockLevel, @ReorderPoint, @StandardCost,
-         @ListPrice, @Size, @Weight, @DaysToManufacture, @ProductLine, @Class, @Style, @Start, @SellEndDate, @Now);
+         @ListPrice, @Size, NULL, NULL, @Weight, @DaysToManufacture, @ProductLine, @Class,
+         @Style, NULL, NULL, @Start, @SellEndDate, NULL, @Now);
 
     SET @ProductID = SCOPE_IDENTITY();
 
