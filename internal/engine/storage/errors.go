@@ -25,3 +25,15 @@ var (
 	// updated or deleted the row (a join that finds a row twice).
 	ErrGone = errors.New("this transaction has already changed or deleted the row")
 )
+
+func errPartialKey(index int) error {
+	return fmt.Errorf("storage: hash index %d is asked for a part of its key", index)
+}
+
+func errNotOrdered(index int) error {
+	return fmt.Errorf("storage: hash index %d is asked for a range", index)
+}
+
+func errLongKey(n, columns int) error {
+	return fmt.Errorf("storage: a key of %d values for an index of %d columns", n, columns)
+}
