@@ -66,33 +66,11 @@ func (c *conn) carryOut(ctx context.Context, m tds.Message) (err error) {
 
 // end ends the answer to a request and reports whether the connection goes on.
 func (c *conn) end(err error) bool {
-	attn, ending := c.attn.Load(), c.srv.ctx.Err() != nil
-	goOn := true
-	var se *sqlerr.Error
-	var fe *tds.FormatError
-	switch {
-	case err == nil:
-	case errors.As(err, &fe):
-		c.out.final = false
-		c.out.message(protocolError(err))
-		goOn = false
-	case errors.As(err, &se):
-		c.out.final = false
-		c.out.message(se)
-		goOn = se.Class < 20 && se.Number != 596
-	case attn:
-	case ending:
-		c.out.final = false
-		c.out.message(sqlerr.New(6005, 14, 1, "The server is shutting down."))
-		goOn = false
-	case c.gone.Load():
-		return false
-	default:
-		// The engine could not go on, or the answer could not be sent.
-		c.srv.log.Info("a session ends", zap.Int("spid", c.sess.SPID()), zap.Error(err))
-		c.out.final = false
-		c.out.message(sqlerr.New(3624, 20, 1, "An internal fault ended this session: %s.", err))
-		goOn = false
+	attn, goOn := c.attn.Load(), true
+	if err != nil {
+		if goOn = c.explain(err, attn); !goOn && c.gone.Load() && c.srv.ctx.Err() == nil {
+			return false
+		}
 	}
 	c.out.finish(err != nil)
 	if attn {
@@ -106,6 +84,38 @@ func (c *conn) end(err error) bool {
 		return false
 	}
 	return goOn && !c.gone.Load()
+}
+
+// explain tells the client why its request ended, and reports whether the
+// session can go on.
+func (c *conn) explain(err error, attn bool) (goOn bool) {
+	goOn = true
+	var se *sqlerr.Error
+	var fe *tds.FormatError
+	switch {
+	case errors.As(err, &fe):
+		c.out.final = false
+		c.out.message(protocolError(err))
+		goOn = false
+	case errors.As(err, &se):
+		c.out.final = false
+		c.out.message(se)
+		goOn = se.Class < 20 && se.Number != 596
+	case attn:
+	case c.srv.ctx.Err() != nil:
+		c.out.final = false
+		c.out.message(sqlerr.New(6005, 14, 1, "The server is shutting down."))
+		goOn = false
+	case c.gone.Load():
+		return false
+	default:
+		// The engine could not go on, or the answer could not be sent.
+		c.srv.log.Info("a session ends", zap.Int("spid", c.sess.SPID()), zap.Error(err))
+		c.out.final = false
+		c.out.message(sqlerr.New(3624, 20, 1, "An internal fault ended this session: %s.", err))
+		goOn = false
+	}
+	return goOn
 }
 
 // acknowledge tells the client that its cancel has taken place, in a message of

@@ -267,7 +267,7 @@ func TestBatchAnswers(t *testing.T) {
 		}
 	})
 	t.Run("a panic ends the session only", func(t *testing.T) {
-		_, err := db.Exec("panic")
+		_, err := r.db(t).Exec("panic")
 		var e mssql.Error
 		if !errors.As(err, &e) || e.Number != 3624 {
 			t.Fatalf("error %v", err)
@@ -277,7 +277,7 @@ func TestBatchAnswers(t *testing.T) {
 		}
 	})
 	t.Run("a fatal error ends the session", func(t *testing.T) {
-		_, err := db.Exec("fatal")
+		_, err := r.db(t).Exec("fatal")
 		var e mssql.Error
 		if !errors.As(err, &e) || e.Number != 596 {
 			t.Fatalf("error %v", err)
