@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +37,8 @@ type snapshot struct {
 	nextID  int32 // seed of object ids
 	nextTyp int32
 	nextSch int32
+
+	propSerial, fileSerial int // change with props, and with groups and files
 }
 
 func newDatabase(in *Instance, name string, id int32) *Database {
@@ -82,18 +85,17 @@ func key(schema, name string) string {
 	return Fold(schema) + "." + Fold(name)
 }
 
-// Table finds a table, view or system view. An empty schema means dbo, then sys
-// for the names that only sys has.
+// Table finds a table, view or system view. An empty schema means dbo, and for
+// the compatibility views (sysobjects ...) sys.
 func (db *Database) Table(schema, name string) (*Table, bool) {
 	if t, ok := db.snap.Load().objects[key(schema, name)].(*Table); ok {
 		return t, true
 	}
 	if schema == "" {
-		// Compatibility views such as sysobjects are found without sys.
-		if t, ok := (*db.instance.system.Load())["sys."+Fold(name)]; ok && compatibilityView(name) {
-			return t, true
+		if len(name) < 3 || !strings.EqualFold(name[:3], "sys") {
+			return nil, false
 		}
-		return nil, false
+		schema = "sys"
 	}
 	t, ok := (*db.instance.system.Load())[key(schema, name)]
 	return t, ok
@@ -252,8 +254,8 @@ func (db *Database) References(id int32) []Reference {
 	return list
 }
 
-// edit publishes a changed snapshot and a new version. The change is undone by
-// u when the transaction rolls back.
+// edit publishes a changed snapshot and a new version. u, when not nil, takes the
+// change back on rollback.
 func (db *Database) edit(u *Undo, fn func(s *snapshot) error) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -264,7 +266,46 @@ func (db *Database) edit(u *Undo, fn func(s *snapshot) error) error {
 	}
 	db.snap.Store(s)
 	db.version.Add(1)
+	u.add(func() { db.revert(old, s) })
 	return nil
+}
+
+// revert puts back what differs between two snapshots, leaving alone what others
+// have changed since.
+func (db *Database) revert(from, to *snapshot) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	s := db.snap.Load().clone()
+	revertMap(s.schemas, from.schemas, to.schemas)
+	revertMap(s.objects, from.objects, to.objects)
+	revertMap(s.byID, from.byID, to.byID)
+	revertMap(s.types, from.types, to.types)
+	if from.propSerial != to.propSerial {
+		s.props, s.propSerial = from.props, s.propSerial+1
+	}
+	if from.fileSerial != to.fileSerial {
+		s.groups, s.files, s.fileSerial = from.groups, from.files, s.fileSerial+1
+	}
+	if from.options != to.options {
+		s.options = from.options
+	}
+	db.snap.Store(s)
+	db.version.Add(1)
+}
+
+func revertMap[K comparable, V comparable](m, from, to map[K]V) {
+	for k, v := range to {
+		if old, ok := from[k]; !ok {
+			delete(m, k)
+		} else if old != v {
+			m[k] = old
+		}
+	}
+	for k, v := range from {
+		if _, ok := to[k]; !ok {
+			m[k] = v
+		}
+	}
 }
 
 func (s *snapshot) clone() *snapshot {

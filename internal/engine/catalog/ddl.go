@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"github.com/sqlc-dev/teesql/ast"
+	"gostress/internal/engine/sqlerr"
 
 	"gostress/internal/engine/storage"
 	"gostress/internal/engine/tsql"
@@ -17,6 +18,8 @@ type DDL struct {
 	Undo  *Undo       // of the open transaction; nil = nothing to undo
 	Temp  *TempTables // of the session; nil = no #tables
 	Tx    *storage.Tx // for reading and writing the rows of existing tables
+
+	UserTran bool // inside BEGIN TRANSACTION: memory-optimized tables refuse DDL there
 
 	QuotedIdentifier, AnsiNulls bool // SET options in force, kept with modules
 	AnsiNullDefaultOff          bool // columns without NULL or NOT NULL are NOT NULL
@@ -43,27 +46,43 @@ func Handles(s ast.Statement) bool { return handler(s) != nil }
 func (d *DDL) Execute(s ast.Statement) error {
 	h := handler(s)
 	if h == nil {
-		return unsupported("this statement")
+		return sqlerr.Unsupported("this statement").At(tsql.Line(s))
 	}
-	return h(d, s)
+	return sqlerr.AtLine(h(d, s), tsql.Line(s))
 }
 
-// Undo takes back the catalog changes of a transaction.
-type Undo struct{ steps []func() }
+// Undo takes back the catalog changes of a transaction. It is used by one
+// goroutine at a time.
+type Undo struct {
+	steps   []func()
+	retired []*storage.Table
+}
 
 // Mark returns a position for RollbackTo.
 func (u *Undo) Mark() int { return len(u.steps) }
 
-// RollbackTo takes back the changes made since mark, the last first.
+// RollbackTo takes back the changes made since mark, the last first; 0 takes all
+// of them back.
 func (u *Undo) RollbackTo(mark int) {
 	for i := len(u.steps) - 1; i >= mark; i-- {
 		u.steps[i]()
 	}
 	u.steps = u.steps[:mark]
+	if mark == 0 {
+		u.retired = nil // put back by the steps
+	}
 }
 
-// Commit forgets the changes.
-func (u *Undo) Commit() { u.steps = nil }
+// Commit forgets the changes and returns the data of dropped tables: the caller
+// closes it when no statement uses it any more.
+func (u *Undo) Commit() []*storage.Table {
+	r := u.retired
+	u.steps, u.retired = nil, nil
+	return r
+}
+
+// Changed reports whether there is anything to take back.
+func (u *Undo) Changed() bool { return u != nil && len(u.steps) > 0 }
 
 func (u *Undo) add(fn func()) {
 	if u != nil {
@@ -71,14 +90,16 @@ func (u *Undo) add(fn func()) {
 	}
 }
 
-// TableVariable builds the table of DECLARE @name TABLE (...). It has no Data: a
-// frame makes its own with storage.NewLocal(t.Def).
-func (d *DDL) TableVariable(name string, def *ast.TableDefinition) (*Table, error) {
-	return nil, unsupported("table variables")
-}
-
-// CreateAs makes the table of SELECT ... INTO from the columns of the query, a
-// #table of the session when the name says so.
-func (d *DDL) CreateAs(name *ast.SchemaObjectName, cols []Column) (*Table, error) {
-	return nil, unsupported("SELECT INTO")
+// retire notes the data of a table that is dropped. Without an Undo it is left
+// to the garbage collector: others may still be reading it.
+func (u *Undo) retire(t *storage.Table) {
+	if u != nil && t != nil {
+		u.retired = append(u.retired, t)
+		n := len(u.retired)
+		u.add(func() {
+			if len(u.retired) >= n {
+				u.retired = append(u.retired[:n-1], u.retired[n:]...)
+			}
+		})
+	}
 }

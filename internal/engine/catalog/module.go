@@ -24,6 +24,8 @@ type Module struct {
 	ExecuteAs        string // "" = caller
 	QuotedIdentifier bool
 	AnsiNulls        bool
+
+	refs []tsql.Reference // tables and views it names
 }
 
 // FullName returns schema.name.

@@ -30,7 +30,9 @@ func TestInvalid(t *testing.T) {
 			_, err := Parse(c.text)
 			if err == nil {
 				t.Errorf("accepted: %s", c.text)
-			}else { t.Log(err) }
+			} else {
+				t.Log(err)
+			}
 		})
 	}
 }

@@ -103,3 +103,12 @@ func fragment(n any) *ast.Fragment {
 	}
 	return p.Frag()
 }
+
+// Offset returns the byte offset in Text at which a node begins.
+func (s *Source) Offset(n any) int {
+	f := fragment(n)
+	if f == nil {
+		return 0
+	}
+	return s.byteOffset(f.StartOffset)
+}
