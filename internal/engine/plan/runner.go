@@ -1,0 +1,78 @@
+package plan
+
+import (
+	"sync"
+
+	"gostress/internal/engine/expr"
+	"gostress/internal/engine/types"
+)
+
+// runner runs a query with pooled instances of its operators.
+type runner struct {
+	root    node
+	out     []expr.Expr
+	assigns []assignment
+	pool    sync.Pool
+}
+
+func newRunner(root node, out []expr.Expr, assigns []assignment) *runner {
+	return &runner{root: root, out: out, assigns: assigns}
+}
+
+// instance is the state of one run.
+type instance struct {
+	run
+	*runner
+	start step
+	emit  func(row []types.Value) error
+	row   []types.Value
+	rows  int64
+}
+
+func (q *runner) instance() *instance {
+	if in, _ := q.pool.Get().(*instance); in != nil {
+		return in
+	}
+	in := &instance{runner: q, row: make([]types.Value, len(q.out))}
+	if q.assigns != nil {
+		in.start = q.root.bind(&in.run, in.assign)
+	} else {
+		in.start = q.root.bind(&in.run, in.output)
+	}
+	return in
+}
+
+func (q *runner) run(f *expr.Frame, emit func(row []types.Value) error) (int64, error) {
+	if err := cancelled(f); err != nil {
+		return 0, err
+	}
+	in := q.instance()
+	in.f, in.emit, in.rows = f, emit, 0
+	in.gen++
+	err := in.start()
+	rows := in.rows
+	in.f, in.emit = nil, nil
+	q.pool.Put(in)
+	return rows, err
+}
+
+func (in *instance) output() error {
+	if err := evalInto(in.f, in.out, in.row); err != nil {
+		return err
+	}
+	in.rows++
+	return in.emit(in.row)
+}
+
+func (in *instance) assign() error {
+	for i := range in.assigns {
+		a := &in.assigns[i]
+		v, err := a.ex.Eval(in.f)
+		if err != nil {
+			return err
+		}
+		in.f.Vars[a.slot] = v
+	}
+	in.rows++
+	return nil
+}
