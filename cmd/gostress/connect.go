@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"gostress/pkg/driver"
+	"gostress/pkg/ostress"
+	"gostress/pkg/target"
+)
+
+// connectFlags say where to connect; commands that connect embed them.
+type connectFlags struct {
+	Server     string  `default:"." short:"S" help:"Server: . | host | host,port | host\\instance."`
+	Integrated bool    `short:"E" help:"Integrated authentication (the default without -U)."`
+	User       string  `short:"U" help:"SQL Server login."`
+	Password   *string `short:"P" help:"Its password; else SQLCMDPASSWORD, else asked for."`
+	Database   string  `short:"d" help:"Database."`
+
+	LoginTimeout string `default:"15" short:"l" help:"Seconds a login may take, 0 = none."`
+	PacketSize   string `short:"p" help:"Packet size in bytes, 512 to 32767."`
+
+	Encrypt                string `env:"GOSTRESS_ENCRYPT" help:"mandatory, optional, strict or disable."`
+	TrustServerCertificate bool   `env:"GOSTRESS_TRUST_SERVER_CERTIFICATE" help:"Do not check the server's certificate."`
+	CAFile                 string `name:"ca-file" env:"GOSTRESS_CA_FILE" help:"Authority of the server's certificate, PEM."`
+	HostNameInCertificate  string `help:"Name that the server's certificate must have."`
+	TLSMin                 string `name:"tls-min" help:"Oldest TLS version to speak: 1.0 to 1.3."`
+	AllowCleartextLogin    bool   `help:"A password may cross the network unencrypted."`
+	Session                string `default:"odbc" help:"Whose SET options a session has: odbc or ssms."`
+	AppName                string `help:"Name the sessions carry (program_name)."`
+	ApplicationIntent      string `help:"readonly: the database may be a readable secondary."`
+	ServerSPN              string `name:"server-spn" help:"The server's Kerberos service principal name."`
+	MultiSubnetFailover    bool   `help:"Dial all addresses of the server's name at once."`
+
+	runID string
+}
+
+// connector is what a target is to the commands.
+type connector interface {
+	Connect(ctx context.Context) (driver.Session, error)
+}
+
+// check finds what is wrong with the switches before anything is sent.
+func (c *connectFlags) check() error {
+	bad := func(format string, args ...any) error { return &ostress.ArgError{Text: fmt.Sprintf(format, args...)} }
+	if c.User == "" && c.Password != nil {
+		return bad("-P needs -U")
+	}
+	if _, err := target.ParseEncrypt(c.Encrypt); err != nil {
+		return bad("--encrypt: %v", err)
+	}
+	if c.Session != "odbc" && c.Session != "ssms" {
+		return bad("--session=%s: write odbc or ssms", c.Session)
+	}
+	switch c.ApplicationIntent {
+	case "", "readonly", "readwrite":
+	default:
+		return bad("--application-intent=%s: write readonly or readwrite", c.ApplicationIntent)
+	}
+	if c.PacketSize != "" {
+		// The value is not shown: a password typed with -p for -P stands there.
+		if n, err := number("-p", c.PacketSize, 512); err != nil || n > 32767 {
+			return bad("-p: the packet size is a number of bytes from 512 to 32767")
+		}
+	}
+	if _, err := target.ParseServer(c.Server); err != nil {
+		return bad("%v", err)
+	}
+	return nil
+}
+
+// target makes the target of checked flags. say takes its notes.
+func (c *connectFlags) target(a *app, say func(string)) (*target.Target, error) {
+	enc, err := target.ParseEncrypt(c.Encrypt)
+	if err != nil {
+		return nil, err
+	}
+	o := target.Options{
+		Server: c.Server, Database: c.Database, User: c.User,
+		Encrypt: enc, TrustServerCertificate: c.TrustServerCertificate, CAFile: c.CAFile,
+		HostNameInCertificate: c.HostNameInCertificate, TLSMin: c.TLSMin, AllowCleartextLogin: c.AllowCleartextLogin,
+		AppName: c.AppName, ReadOnlyIntent: c.ApplicationIntent == "readonly", ServerSPN: c.ServerSPN,
+		MultiSubnetFailover: c.MultiSubnetFailover, SSMS: c.Session == "ssms", Note: say,
+	}
+	if c.PacketSize != "" {
+		n, err := number("-p", c.PacketSize, 512)
+		if err != nil {
+			return nil, err
+		}
+		o.PacketSize = int(n)
+	}
+	if o.AppName == "" {
+		o.AppName = "gostress/" + version
+		if c.runID != "" {
+			o.AppName += " " + c.runID
+		}
+	}
+	if c.User != "" {
+		switch env, has := os.LookupEnv("SQLCMDPASSWORD"); {
+		case c.Password != nil:
+			o.Password = *c.Password
+		case has:
+			o.Password = env
+		default:
+			if o.Password, err = askPassword(a.stdin, a.stderr, c.User); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return target.New(o)
+}
+
+func (c *connectFlags) timeout() time.Duration {
+	d, err := seconds("-l", c.LoginTimeout)
+	if err != nil {
+		return 15 * time.Second
+	}
+	return d
+}
+
+// roomy looks, through the first session, whether the server has workers for all
+// of the threads that are to come.
+type roomy struct {
+	inner   connector
+	threads int
+	say     func(string)
+	asked   atomic.Bool
+}
+
+// fewWorkers is below the smallest max_workers_count of a 64-bit SQL Server, so
+// that small runs send nothing of their own.
+const fewWorkers = 256
+
+func (r *roomy) Connect(ctx context.Context) (driver.Session, error) {
+	s, err := r.inner.Connect(ctx)
+	if err != nil || r.threads <= fewWorkers || r.asked.Swap(true) {
+		return s, err
+	}
+	var row firstRow
+	out, err := s.Do(ctx, &driver.Request{Text: "SELECT max_workers_count FROM sys.dm_os_sys_info;"}, &row)
+	if err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	if len(out.Errors) == 0 && len(row.values) == 1 && int64(r.threads) > row.values[0] {
+		r.say(fmt.Sprintf("%d threads are more than the %d workers of the server (sys.dm_os_sys_info.max_workers_count): requests will wait for one (THREADPOOL)", r.threads, row.values[0]))
+	}
+	return s, nil
+}
