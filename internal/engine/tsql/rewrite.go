@@ -1,0 +1,309 @@
+package tsql
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/sqlc-dev/teesql/ast"
+)
+
+// edits turn a batch into one that teesql can read and turn the tree back. All
+// but one keep every position: they overwrite text by blanks or by words of the
+// same length.
+type edits struct {
+	text   string
+	insert int   // UTF-16 units put before everything else: "EXEC "
+	hash   []int // UTF-16 offsets of HASH in PRIMARY KEY NONCLUSTERED HASH (...)
+	merge  []mergeHint
+	source []int // offsets of DATABASE_SNAPSHOT in RESTORE
+}
+
+const exec = "EXEC "
+
+// rewrite finds what teesql cannot read.
+func rewrite(b *Batch, s *scanner) *edits {
+	e := &edits{}
+	t := s.tokens
+	var out []byte
+	edit := func() []byte {
+		if out == nil {
+			out = []byte(b.Text)
+		}
+		return out
+	}
+	wide := len(s.nested) > 0 && len(b.wide) > 0
+	for _, n := range s.nested {
+		if !wide {
+			overwrite(edit(), n.lo, n.hi, "")
+		}
+	}
+	for i := range t {
+		switch t[i].word {
+		case "HASH":
+			if t[i].kind == tokWord && keyBefore(t, i) {
+				e.hash = append(e.hash, b.unitOffset(t[i].pos))
+				overwrite(edit(), t[i].pos, t[i].end, "")
+			}
+		case "{":
+			if j, ok := odbcCall(t, i); ok {
+				overwrite(edit(), t[i].pos, t[i+1].end, "EXEC")
+				if j.open >= 0 {
+					overwrite(edit(), t[j.open].pos, t[j.open].end, "")
+					overwrite(edit(), t[j.close].pos, t[j.close].end, "")
+				}
+				overwrite(edit(), t[j.end].pos, t[j.end].end, "")
+			}
+		case "MERGE":
+			if h, ok := mergeHints(b, t, i); ok {
+				e.merge = append(e.merge, h)
+				overwrite(edit(), h.lo, h.hi, "")
+			}
+		case "WORK":
+			if i > 0 && (t[i-1].word == "ROLLBACK" || t[i-1].word == "COMMIT") {
+				overwrite(edit(), t[i].pos, t[i].end, "")
+			}
+		case "DATABASE_SNAPSHOT":
+			if i > 1 && t[i-1].word == "FROM" && t[i+1].word == "=" {
+				e.source = append(e.source, b.unitOffset(t[i].pos))
+				overwrite(edit(), t[i].pos, t[i].end, "DISK")
+			}
+		case "COLLATE":
+			if i > 0 && insertBulk(t, i) {
+				overwrite(edit(), t[i].pos, t[i+1].end, "")
+			}
+		}
+	}
+	e.text = b.Text
+	if out != nil {
+		e.text = string(out)
+	}
+	if wide {
+		e.text = blankComments(e.text, s.nested)
+	}
+	if implicitExec(t) {
+		e.insert = len(exec)
+		pos := t[0].pos
+		e.text = e.text[:pos] + exec + e.text[pos:]
+	}
+	return e
+}
+
+// overwrite replaces bytes lo to hi by word and blanks, keeping line ends.
+func overwrite(out []byte, lo, hi int, word string) {
+	for i := lo; i < hi; i++ {
+		switch {
+		case i-lo < len(word):
+			out[i] = word[i-lo]
+		case out[i] != '\n' && out[i] != '\r':
+			out[i] = ' '
+		}
+	}
+}
+
+// blankComments overwrites comments of text beyond ASCII by as many UTF-16 units.
+func blankComments(text string, comments []span) string {
+	var out strings.Builder
+	pos := 0
+	for _, c := range comments {
+		out.WriteString(text[pos:c.lo])
+		for _, r := range text[c.lo:c.hi] {
+			switch {
+			case r == '\n' || r == '\r':
+				out.WriteRune(r)
+			case r > 0xFFFF:
+				out.WriteString("  ")
+			default:
+				out.WriteByte(' ')
+			}
+		}
+		pos = c.hi
+	}
+	out.WriteString(text[pos:])
+	return out.String()
+}
+
+// keyBefore reports whether HASH at i belongs to a key: teesql knows it there
+// only in some places.
+func keyBefore(t []token, i int) bool {
+	if i > 0 && t[i-1].word == "NONCLUSTERED" {
+		i--
+	}
+	if i == 0 {
+		return false
+	}
+	return t[i-1].word == "KEY" || t[i-1].word == "UNIQUE" && (i < 2 || t[i-2].kind != tokWord || t[i-2].word != "INDEX" && !followsIndexName(t, i-1))
+}
+
+// followsIndexName reports whether the word at i stands after INDEX name.
+func followsIndexName(t []token, i int) bool {
+	return i >= 2 && t[i-2].word == "INDEX"
+}
+
+type callMarks struct{ open, close, end int }
+
+// odbcCall recognizes {call name} and {call name(...)}.
+func odbcCall(t []token, i int) (callMarks, bool) {
+	m := callMarks{open: -1}
+	if t[i+1].word != "CALL" {
+		return m, false
+	}
+	depth := 0
+	for j := i + 2; j < len(t); j++ {
+		switch t[j].word {
+		case "(":
+			if depth == 0 && m.open < 0 {
+				m.open = j
+			}
+			depth++
+		case ")":
+			if depth--; depth == 0 {
+				m.close = j
+			}
+		case "}":
+			m.end = j
+			return m, depth == 0
+		}
+	}
+	return m, false
+}
+
+// mergeHint is WITH (...) between the target of a MERGE and its alias.
+type mergeHint struct {
+	lo, hi int // bytes
+	start  int // UTF-16 offset of MERGE
+	hints  []*ast.TableHint
+}
+
+// mergeHints finds MERGE [TOP (..)] [INTO] name WITH (hints) [AS] alias.
+func mergeHints(b *Batch, t []token, i int) (mergeHint, bool) {
+	h := mergeHint{start: b.unitOffset(t[i].pos)}
+	j := i + 1
+	if t[j].word == "TOP" {
+		return h, false
+	}
+	if t[j].word == "INTO" {
+		j++
+	}
+	for t[j].kind == tokWord && t[j].word != "WITH" || t[j].kind == tokQuoted || t[j].kind == tokVariable {
+		j++
+		if t[j].word != "." {
+			break
+		}
+		j++
+	}
+	if t[j].word != "WITH" || t[j+1].word != "(" {
+		return h, false
+	}
+	h.lo = t[j].pos
+	for j += 2; t[j].word != ")"; j++ {
+		if t[j].word == "," {
+			continue
+		}
+		if t[j].kind != tokWord {
+			return h, false
+		}
+		kind, ok := hintKinds[t[j].word]
+		if !ok {
+			return h, false
+		}
+		n := &ast.TableHint{HintKind: kind}
+		lo := b.unitOffset(t[j].pos)
+		n.SetSpan(lo, b.unitOffset(t[j].end)-lo, t[j].line, 1)
+		h.hints = append(h.hints, n)
+	}
+	h.hi = t[j].end
+	next := t[j+1]
+	return h, next.word == "AS" || next.kind == tokQuoted || next.kind == tokWord && next.word != "USING"
+}
+
+var hintKinds = map[string]string{
+	"HOLDLOCK": "HoldLock", "SERIALIZABLE": "Serializable", "UPDLOCK": "UpdLock", "XLOCK": "XLock",
+	"ROWLOCK": "Rowlock", "PAGLOCK": "PagLock", "TABLOCK": "TabLock", "TABLOCKX": "TabLockX",
+	"READPAST": "ReadPast", "READCOMMITTED": "ReadCommitted", "REPEATABLEREAD": "RepeatableRead",
+	"READUNCOMMITTED": "ReadUncommitted", "NOLOCK": "NoLock", "SNAPSHOT": "Snapshot", "NOWAIT": "NoWait",
+}
+
+// insertBulk reports whether the token at i is inside INSERT BULK.
+func insertBulk(t []token, i int) bool {
+	return len(t) > 1 && t[0].word == "INSERT" && t[1].word == "BULK"
+}
+
+// implicitExec reports whether a batch begins with the name of a procedure: there,
+// and only there, EXEC may be left out.
+func implicitExec(t []token) bool {
+	switch t[0].kind {
+	case tokQuoted:
+		return true
+	case tokWord:
+		return !starters[t[0].word] && !reserved[t[0].word] && t[1].word != ":"
+	}
+	return false
+}
+
+// restore turns the tree of the rewritten text into one of the batch.
+func (e *edits) restore(b *Batch) {
+	if e.insert > 0 {
+		for _, st := range b.Statements {
+			shiftTree(reflect.ValueOf(st), e.insert)
+		}
+	}
+	for _, at := range e.hash {
+		for _, st := range b.Statements {
+			f := fragment(st)
+			if f == nil || at < f.StartOffset || at >= f.EndOffset() {
+				continue
+			}
+			var inner *ast.UniqueConstraintDefinition
+			visit(reflect.ValueOf(st), func(n any) {
+				if u, ok := n.(*ast.UniqueConstraintDefinition); ok && u.HasSpan() && u.StartOffset <= at && at < u.EndOffset() {
+					inner = u
+				}
+			})
+			if inner != nil {
+				if inner.IndexType == nil {
+					inner.IndexType = &ast.IndexType{}
+				}
+				inner.IndexType.IndexTypeKind = "NonClusteredHash"
+			}
+		}
+	}
+	for _, h := range e.merge {
+		Statements(b.Statements, func(st ast.Statement) {
+			m, ok := st.(*ast.MergeStatement)
+			if !ok || m.MergeSpecification == nil || m.StartOffset != h.start {
+				return
+			}
+			if t, ok := m.MergeSpecification.Target.(*ast.NamedTableReference); ok {
+				for _, hint := range h.hints {
+					t.TableHints = append(t.TableHints, hint)
+				}
+			}
+		})
+	}
+	if len(e.source) > 0 {
+		Statements(b.Statements, func(st ast.Statement) {
+			if r, ok := st.(*ast.RestoreStatement); ok {
+				for _, d := range r.Devices {
+					d.DeviceType = "DatabaseSnapshot"
+				}
+			}
+		})
+	}
+}
+
+// shiftTree takes n units off every position but that of the inserted word.
+func shiftTree(v reflect.Value, n int) {
+	seen := map[*ast.Fragment]bool{}
+	visit(v, func(node any) {
+		f := fragment(node)
+		if f == nil || !f.HasSpan() || seen[f] {
+			return
+		}
+		seen[f] = true
+		lo, hi := max(f.StartOffset-n, 0), max(f.EndOffset()-n, 0)
+		if f.StartColumn > n && f.StartLine == 1 {
+			f.StartColumn -= n
+		}
+		f.StartOffset, f.FragmentLength = lo, hi-lo
+	})
+}
