@@ -58,6 +58,9 @@ var binaryOps = map[string]types.Op{
 // binary compiles a chain of operators without recursion on its left side:
 // a + b + c + ... may be thousands long.
 func (c *Compiler) binary(e *ast.BinaryExpression) (Expr, error) {
+	if !grouped(e) {
+		e = regroup(e).(*ast.BinaryExpression)
+	}
 	var chain []*ast.BinaryExpression
 	first := ast.ScalarExpression(e)
 	for {

@@ -401,11 +401,11 @@ func concatType(args []types.Type) (types.Type, error) {
 			long = true
 		case a.Len > 0:
 			total += int(a.Len)
-		default:
-			total += 50
+		case a.Kind != types.KindNull:
+			total += 50 // more than any number or date takes
 		}
 	}
-	n := min(total, limit)
+	n := max(1, min(total, limit))
 	if long {
 		n = types.Max
 	}

@@ -238,16 +238,15 @@ func Arith(op Op, t Type, a, b Value) (Value, error) {
 		}
 		return arithInt(op, t.Kind, x, y)
 	case classMoney:
-		if !a.kind.IsMoney() || !b.kind.IsMoney() {
-			var err error
-			if a, err = Convert(a, t, 0); err != nil {
-				return Value{}, err
-			}
-			if b, err = Convert(b, t, 0); err != nil {
-				return Value{}, err
-			}
+		x, err := moneyOperand(a, t)
+		if err != nil {
+			return Value{}, err
 		}
-		return arithMoney(op, t.Kind, a.n, b.n)
+		y, err := moneyOperand(b, t)
+		if err != nil {
+			return Value{}, err
+		}
+		return arithMoney(op, t.Kind, x, y)
 	case classFloat:
 		x, err := floatOperand(a)
 		if err != nil {
@@ -286,6 +285,19 @@ func Arith(op Op, t Type, a, b Value) (Value, error) {
 func intOperand(v Value, t Type) (int64, error) {
 	if v.kind.IsInt() {
 		return v.n, nil
+	}
+	c, err := Convert(v, t, 0)
+	return c.n, err
+}
+
+func moneyOperand(v Value, t Type) (int64, error) {
+	switch v.kind.info().class {
+	case classMoney:
+		return v.n, nil
+	case classInt:
+		if n, ok := mul64(v.n, 10000); ok {
+			return n, nil
+		}
 	}
 	c, err := Convert(v, t, 0)
 	return c.n, err

@@ -119,10 +119,13 @@ func compareGUID(a, b [16]byte) int {
 }
 
 // weights order the first 256 code points without regard to case: blanks and
-// punctuation, digits, letters; an accented letter follows its plain one.
+// punctuation, digits, letters. A weight is a primary one and, in its last six
+// bits, an accent, which only counts where all the primary ones are equal.
 var weights = makeWeights()
 
-// bases are the plain letters of À to ÿ, lower and upper case alike.
+const accentBits = 6
+
+// bases are the plain letters of À to ÿ, upper and lower case alike.
 const bases = "aaaaaaaceeeeiiiidnooooo\x00ouuuuytsaaaaaaaceeeeiiiidnooooo\x00ouuuuyty"
 
 func makeWeights() (w [256]uint16) {
@@ -133,13 +136,13 @@ func makeWeights() (w [256]uint16) {
 		}
 		switch {
 		case lower >= 'a' && lower <= 'z':
-			w[c] = 0x1000 + uint16(lower)<<4<<2
+			w[c] = (0x200 + uint16(lower)) << accentBits
 		case lower >= 0xDF && lower != 0xF7:
-			w[c] = 0x1000 + uint16(bases[lower-0xC0])<<4<<2 + uint16(lower-0xDE)
+			w[c] = (0x200+uint16(bases[lower-0xC0]))<<accentBits + uint16(lower-0xDE)
 		case c >= '0' && c <= '9':
-			w[c] = 0x800 + uint16(c)
+			w[c] = (0x100 + uint16(c)) << accentBits
 		default:
-			w[c] = uint16(c)
+			w[c] = uint16(c) << accentBits
 		}
 	}
 	return w
@@ -153,7 +156,7 @@ func weight(r rune) uint32 {
 	if r = unicode.ToLower(unicode.ToUpper(r)); r < 256 {
 		return uint32(weights[r])
 	}
-	return 0x10000 + uint32(r)
+	return (0x400 + uint32(r)) << accentBits
 }
 
 // compareText compares text under a collation; blanks at the end do not count.
@@ -180,7 +183,7 @@ func compareBinary(a, b string) int {
 }
 
 func foldCompare(a, b string) int {
-	i, j := 0, 0
+	i, j, accents := 0, 0, 0
 	for i < len(a) && j < len(b) {
 		x, y := a[i], b[j]
 		if x < utf8.RuneSelf && y < utf8.RuneSelf {
@@ -196,12 +199,20 @@ func foldCompare(a, b string) int {
 		r, n := utf8.DecodeRuneInString(a[i:])
 		s, m := utf8.DecodeRuneInString(b[j:])
 		if p, q := weight(r), weight(s); p != q {
-			return cmp.Compare(p, q)
+			if c := cmp.Compare(p>>accentBits, q>>accentBits); c != 0 {
+				return c
+			}
+			if accents == 0 {
+				accents = cmp.Compare(p, q)
+			}
 		}
 		i += n
 		j += m
 	}
-	return compareRest(a[i:]) - compareRest(b[j:])
+	if c := compareRest(a[i:]) - compareRest(b[j:]); c != 0 {
+		return c
+	}
+	return accents
 }
 
 // compareRest compares what is left of the longer text with blanks.
