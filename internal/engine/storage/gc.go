@@ -144,7 +144,10 @@ func (t *Table) unindex(rows []rowNo) {
 			x.mu.Unlock()
 		}
 	}
+	// From now on scans of the table must not take a row for what it was and
+	// then for what its memory is used for next.
 	for _, no := range rows {
+		atomic.StoreUint64(begin(t.row(no)), never)
 		t.slab.hide(no)
 	}
 }
