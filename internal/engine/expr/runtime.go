@@ -18,7 +18,7 @@ var clocks = map[string]types.Type{
 
 // seeder is a session whose RAND() goes on from RAND(seed).
 type seeder interface {
-	SeedRand(seed int64) float64
+	SeedRand(seed int64)
 }
 
 // runtimeConstant compiles what has one value for each reference and execution
@@ -61,7 +61,7 @@ func (c *Compiler) runtimeConstant(name string, params []ast.ScalarExpression) (
 				return v, err
 			}
 			if s, ok := f.Session.(seeder); ok {
-				return types.NewFloat(s.SeedRand(v.Int())), nil
+				s.SeedRand(v.Int())
 			}
 			return types.NewFloat(fn.SeededRand(v.Int())), nil
 		}}, true, nil
