@@ -10,7 +10,9 @@ package exec
 import (
 	"time"
 
+	"gostress/internal/engine/catalog"
 	"gostress/internal/engine/sqlerr"
+	"gostress/internal/engine/storage"
 	"gostress/internal/engine/types"
 )
 
@@ -26,6 +28,9 @@ type Options struct {
 	Now func() time.Time
 	// PlanCache is the number of batch texts whose plans are kept; 0 means 1000.
 	PlanCache int
+	// OnCrash is told of a fault of the engine itself, which ends the session in
+	// which it happened; nil means that nobody is.
+	OnCrash func(reason any, stack []byte)
 	// Seed seeds RAND() of the sessions; 0 means a random seed.
 	Seed uint64
 }
@@ -167,6 +172,11 @@ type Param struct {
 	Table   *TableValue // for a table-valued parameter
 	Output  bool
 	Default bool // the procedure's default is asked for
+
+	// local is the caller's table variable when a system procedure is called
+	// from T-SQL, of the table localOf.
+	local   *storage.Table
+	localOf *catalog.Table
 }
 
 // TableValue is the value of a table-valued parameter. Schema and Name may be
