@@ -494,7 +494,6 @@ func TestStructureChangesUnderLoad(t *testing.T) {
 		})
 	}
 	for range 20 {
-		time.Sleep(time.Millisecond)
 		if err := tab.AddIndex(IndexDef{Columns: []int{1, 0}, Kind: Ordered}); err != nil {
 			t.Fatal(err)
 		}
@@ -528,7 +527,7 @@ func TestGarbageIsReused(t *testing.T) {
 				mustCommit(t, tx)
 			}
 		}
-		update(20_000)
+		update(8_000)
 		if b, _ := tab.MemoryBytes(); b > 2_000_000 {
 			t.Errorf("kind %d: %d bytes after updates of one row", kind, b)
 		}
@@ -545,7 +544,7 @@ func TestGarbageIsReused(t *testing.T) {
 		}
 		old.Rollback()
 		before, _ := tab.MemoryBytes()
-		update(10_000)
+		update(5000)
 		if after, _ := tab.MemoryBytes(); after > before+500_000 {
 			t.Errorf("kind %d: %d bytes became %d", kind, before, after)
 		}
@@ -559,7 +558,7 @@ func TestDeleteAllUnlinksLongChains(t *testing.T) {
 	}})
 	for range 3 {
 		tx := s.Begin(Snapshot)
-		for i := range int64(50_000) {
+		for i := range int64(20_000) {
 			mustInsert(t, tab, tx, i, "all the same")
 		}
 		mustCommit(t, tx)
@@ -569,7 +568,7 @@ func TestDeleteAllUnlinksLongChains(t *testing.T) {
 		}
 		mustCommit(t, tx)
 	}
-	if b, _ := tab.MemoryBytes(); b > 16_000_000 {
+	if b, _ := tab.MemoryBytes(); b > 8_000_000 {
 		t.Errorf("%d bytes", b)
 	}
 	tx := s.Begin(Snapshot)

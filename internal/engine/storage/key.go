@@ -105,7 +105,17 @@ func (x *index) equalKey(st *tableState, p unsafe.Pointer, key []types.Value) bo
 
 // equalRows reports whether two rows have the same key.
 func (x *index) equalRows(st *tableState, p, q unsafe.Pointer) bool {
+	l, m := st.layouts[layoutOf(p)], st.layouts[layoutOf(q)]
 	for _, c := range x.def.Columns {
+		if l == m && c < len(l.fields) {
+			if f := &l.fields[c]; f.form.whole() && f.kind != types.KindFloat {
+				a, b := l.isNull(p, c), l.isNull(q, c)
+				if a != b || !a && f.number(unsafe.Add(p, f.off)) != f.number(unsafe.Add(q, f.off)) {
+					return false
+				}
+				continue
+			}
+		}
 		if compareValues(&st.cur.fields[c], st.value(p, c), st.value(q, c)) != 0 {
 			return false
 		}

@@ -237,7 +237,7 @@ func (t *Table) addToIndex(tx *Tx, st *tableState, i int, x *index, no rowNo, p 
 		}
 		for behind != 0 {
 			q := t.row(behind)
-			if x.equalRows(st, p, q) {
+			if !tx.over(q) && x.equalRows(st, p, q) {
 				if err := t.checkDuplicate(tx, i, q); err != nil {
 					return err
 				}
@@ -261,6 +261,12 @@ func (t *Table) addToIndex(tx *Tx, st *tableState, i int, x *index, no rowNo, p 
 		}
 	}
 	return nil
+}
+
+// over reports whether a version ended before anything that tx reads.
+func (tx *Tx) over(q unsafe.Pointer) bool {
+	e := atomic.LoadUint64(end(q))
+	return e&flagTx == 0 && e <= tx.reads
 }
 
 // sameKey collects the other rows with the item's key. The latch is held.
