@@ -200,6 +200,10 @@ func (b *block) variableTable(r *ast.VariableTableReference) (*treeItem, error) 
 	if r.Alias != nil {
 		alias = r.Alias.Value
 	}
+	if b.st.slots == nil {
+		b.st.slots = map[int]bool{}
+	}
+	b.st.slots[slot] = true
 	l, s, err := b.tableLeaf(t, slot, alias, hints{})
 	if err != nil {
 		return nil, err
@@ -367,8 +371,25 @@ func (b *block) addDerived(q *query, alias string, shown []Column, padded bool, 
 	l.lateral = lateral
 	b.deriveNode(l, root, q)
 	s := b.leafSource(alias, l, shown)
-	s.base = nil
+	s.base, s.origin = q.target()
 	return b.leafItem(l), b.addSource(s)
+}
+
+// target is the one table whose rows a query shows, so that a statement can
+// change them through it; nil when there is none.
+func (q *query) target() (*leaf, []int) {
+	b := q.block
+	if len(b.leafs) != 1 || b.agg != nil || q.once || b.leafs[0].table == nil || b.leafs[0].make != nil {
+		return nil, nil
+	}
+	origin := make([]int, len(q.sourced))
+	for i, c := range q.sourced {
+		origin[i] = -1
+		if c.leaf == b.leafs[0] {
+			origin[i] = c.ord
+		}
+	}
+	return b.leafs[0], origin
 }
 
 // deriveNode makes the rows of a query the rows of a leaf; only columns that

@@ -51,6 +51,7 @@ type source struct {
 	schema string // of a table without alias
 	cols   []column
 	base   *leaf // the table's leaf when the source is a table or shows just one
+	origin []int // by column of a source that is no leaf of base: its column there, or -1
 }
 
 func (s *source) column(name string) int {
@@ -95,8 +96,10 @@ type statement struct {
 	ctes    *cteScope
 	refs    leafSet         // what the expression being compiled refers to
 	views   int             // depth of views within views
+	cascade int             // depth of foreign keys whose actions set off others
 	db      *ast.Identifier // of the view being expanded
 	hints   queryHints
+	slots   map[int]bool // table variables that the statement reads
 	finish  []func() // to be done when all of the statement is compiled
 }
 

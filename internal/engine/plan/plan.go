@@ -38,7 +38,7 @@ type Compiler struct {
 	Env expr.Env
 	// Database returns the database a table lives in: constraint messages name
 	// it and foreign keys are followed through it. Temporary tables are in
-	// tempdb. Nil, or a nil result, leaves foreign keys unfollowed.
+	// tempdb. Without it a table with foreign keys cannot be changed.
 	Database func(t *catalog.Table) *catalog.Database
 	// Exec compiles the source of INSERT ... EXEC; nil refuses it by name.
 	Exec func(x *ast.ExecuteSpecification) (Rows, error)

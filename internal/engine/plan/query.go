@@ -21,6 +21,7 @@ type query struct {
 	flat    *flatBlock  // set when its tables can be joined with those of the block around
 	root    func() (node, error)
 	assigns []assignment
+	once    bool // DISTINCT: its rows stand for several
 }
 
 // flatBlock is what there is to a query that only joins, filters and computes.
@@ -167,7 +168,7 @@ func (b *block) shape(q *ast.QuerySpecification, use queryUse) (*query, error) {
 			return nil, err
 		}
 	}
-	r := &query{block: b, root: p.root}
+	r := &query{block: b, root: p.root, once: p.distinct}
 	for i := range items {
 		if items[i].assign < 0 {
 			if p.distinct {

@@ -1,0 +1,540 @@
+package plan
+
+import (
+	"sync"
+
+	"github.com/sqlc-dev/teesql/ast"
+
+	"gostress/internal/engine/catalog"
+	"gostress/internal/engine/expr"
+	"gostress/internal/engine/sqlerr"
+	"gostress/internal/engine/storage"
+	"gostress/internal/engine/tsql"
+	"gostress/internal/engine/types"
+)
+
+// inserter puts rows into a target: given values, defaults, identity.
+type inserter struct {
+	*target
+	cols     []int     // that are given, in the order of their values
+	given    []colConv // of a row of expressions; nil when rows come as values
+	defaults []colConv // of the columns that are not given
+	identity int       // the identity column, -1 = none
+	explicit bool      // a value is given for it
+	out      *output
+}
+
+// newInserter prepares an INSERT into the given columns; without a list the
+// columns are all that take a value. Error 8101: n, the number of values, can
+// only mean that one is for the identity column.
+func (b *block) newInserter(tg *target, cols []int, listed bool, n int) (*inserter, error) {
+	in := &inserter{target: tg, cols: cols, identity: -1}
+	if tg.t.Identity != nil {
+		in.identity = tg.t.Identity.Column
+	}
+	if !listed {
+		all := 0
+		for i := range tg.t.Columns {
+			if tg.t.Columns[i].Computed != nil {
+				continue
+			}
+			all++
+			if i != in.identity {
+				in.cols = append(in.cols, i)
+			}
+		}
+		if n == all && in.identity >= 0 && n > len(in.cols) {
+			return nil, sqlerr.New(8101, 16, 1, "An explicit value for the identity column in table '%s' can only be given when a column list is used and IDENTITY_INSERT is ON.", tg.fullName())
+		}
+	}
+	has := make([]bool, len(tg.t.Columns))
+	for _, c := range in.cols {
+		has[c] = true
+		in.explicit = in.explicit || c == in.identity
+	}
+	for i := range tg.t.Columns {
+		if has[i] || i == in.identity || tg.t.Columns[i].Computed != nil {
+			continue
+		}
+		d, err := b.defaultFor(tg, i)
+		if err != nil {
+			return nil, err
+		}
+		in.defaults = append(in.defaults, d)
+	}
+	return in, nil
+}
+
+// identityInsert checks IDENTITY_INSERT before the first row. Errors: 544 a
+// value is given though it is OFF, 545 none is though it is ON.
+func (in *inserter) identityInsert(f *expr.Frame) error {
+	if in.identity < 0 {
+		return nil
+	}
+	on := false
+	if h, ok := f.Session.(Host); ok && in.slot < 0 {
+		on = h.IdentityInsert(in.t)
+	}
+	switch {
+	case in.explicit && !on:
+		return sqlerr.New(544, 16, 1, "An explicit value for the identity column in table '%s' cannot be inserted when IDENTITY_INSERT is OFF.", in.t.Name)
+	case !in.explicit && on:
+		return sqlerr.New(545, 16, 1, "An explicit value must be given for the identity column in table '%s' when IDENTITY_INSERT is ON.", in.t.Name)
+	}
+	return nil
+}
+
+// insert puts one row into the table: the values of given, or row. late
+// collects keys into the table itself; nil looks them up at once.
+func (in *inserter) insert(f *expr.Frame, undo *[]storage.RowID, late *[]lateKey) error {
+	row := in.row(f)
+	for i := range in.given {
+		c := &in.given[i]
+		v, err := c.eval(f)
+		if err != nil {
+			return err
+		}
+		row[c.ord] = v
+	}
+	return in.put(f, row, undo, late)
+}
+
+// put completes a row whose given columns are set and inserts it.
+func (in *inserter) put(f *expr.Frame, row []types.Value, undo *[]storage.RowID, late *[]lateKey) error {
+	for i := range in.defaults {
+		c := &in.defaults[i]
+		v, err := c.eval(f)
+		if err != nil {
+			return err
+		}
+		row[c.ord] = v
+	}
+	data := in.data(f)
+	if in.identity >= 0 {
+		if err := in.identify(f, data, row); err != nil {
+			return err
+		}
+	}
+	if err := in.finish(f, "INSERT"); err != nil {
+		return err
+	}
+	if len(in.parents) > 0 {
+		if err := in.checkParents(f, row, nil, "INSERT", late); err != nil {
+			return err
+		}
+	}
+	id, err := data.Insert(f.Tx, row)
+	if err != nil {
+		return in.duplicate(err, row)
+	}
+	if undo != nil && in.slot >= 0 {
+		*undo = append(*undo, id)
+	}
+	return nil
+}
+
+// identify gives the row its identity value.
+func (in *inserter) identify(f *expr.Frame, data *storage.Table, row []types.Value) error {
+	id, col := in.t.Identity, &in.t.Columns[in.identity]
+	if in.explicit {
+		v := row[in.identity]
+		if n, ok := whole(v); ok {
+			id.Explicit(n)
+		}
+		f.Identity = v
+		return nil
+	}
+	var n int64
+	if in.slot >= 0 {
+		var err error
+		if n, err = nextLocal(f, in.t, data); err != nil {
+			return err
+		}
+	} else {
+		n = id.Next()
+	}
+	v, err := types.Assign(types.NewInt(types.KindBigInt, n), col.Type)
+	if err != nil {
+		return sqlerr.New(8115, 16, 1, "Arithmetic overflow while converting IDENTITY to data type %s.", col.Type.Name())
+	}
+	row[in.identity] = v
+	f.Identity = v
+	return nil
+}
+
+// whole is the number of an identity value.
+func whole(v types.Value) (int64, bool) {
+	switch {
+	case v.Kind().IsInt():
+		return v.Int(), true
+	case v.Kind() == types.KindDecimal && v.Scale() == 0:
+		return v.Decimal64()
+	}
+	return 0, false
+}
+
+// nextLocal is the next identity value of a table variable. The definition is
+// shared by every activation of the module, so the rows tell.
+func nextLocal(f *expr.Frame, t *catalog.Table, data *storage.Table) (int64, error) {
+	id := t.Identity
+	next := id.Seed
+	val := make([]types.Value, 1)
+	cols := []int{id.Column}
+	take := func(row storage.RowID) (bool, error) {
+		data.Read(row, cols, val)
+		if n, ok := whole(val[0]); ok && (id.Increment > 0 && n >= next || id.Increment < 0 && n <= next) {
+			next = n + id.Increment
+		}
+		return true, nil
+	}
+	for i := range t.Indexes {
+		ix := &t.Indexes[i]
+		if !ix.Hash && ix.Columns[0] == id.Column {
+			desc := len(ix.Desc) > 0 && ix.Desc[0]
+			reverse := (id.Increment > 0) != desc
+			err := data.Range(f.Tx, i, storage.Bound{}, storage.Bound{}, reverse, func(row storage.RowID) (bool, error) {
+				_, err := take(row)
+				return false, err
+			})
+			return next, err
+		}
+	}
+	return next, data.Scan(f.Tx, take)
+}
+
+func (c *Compiler) insertStatement(s *ast.InsertStatement) (*DML, error) {
+	b := c.begin()
+	d, err := b.insert(s)
+	return d, sqlerr.AtLine(err, tsql.Line(s))
+}
+
+func (b *block) insert(s *ast.InsertStatement) (*DML, error) {
+	spec := s.InsertSpecification
+	h, err := readQueryHints(s.OptimizerHints)
+	if err != nil {
+		return nil, err
+	}
+	b.st.hints = h
+	if err := b.st.withCTEs(b, s.WithCtesAndXmlNamespaces); err != nil {
+		return nil, err
+	}
+	t, slot, err := b.dmlTarget(spec.Target)
+	if err != nil {
+		return nil, err
+	}
+	tg, err := b.newTarget(t, slot, "INSERT")
+	if err != nil {
+		return nil, err
+	}
+	cols, err := tg.targetColumns(spec.Columns)
+	if err != nil {
+		return nil, err
+	}
+	p := &insertPlan{}
+	listed := len(spec.Columns) > 0
+	if spec.TopRowFilter != nil {
+		if p.top, err = b.rowCount(spec.TopRowFilter.Expression, false); err != nil {
+			return nil, err
+		}
+		if spec.TopRowFilter.Percent || spec.TopRowFilter.WithTies {
+			return nil, sqlerr.Unsupported("TOP PERCENT or WITH TIES in INSERT")
+		}
+	}
+	n, err := b.insertSource(p, spec.InsertSource, tg, cols, listed)
+	if err != nil {
+		return nil, err
+	}
+	if p.in == nil {
+		if p.in, err = b.newInserter(tg, cols, listed, n); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.bindValues(n, listed); err != nil {
+		return nil, err
+	}
+	p.apart = slot >= 0 && p.root != nil && b.st.slots[slot]
+	if p.in.out, err = b.compileOutput(tg, spec.OutputClause, spec.OutputIntoClause, -1); err != nil {
+		return nil, err
+	}
+	b.st.done()
+	d := &DML{Output: p.in.out.columns(), Deps: b.c.deps.take(), Run: p.run}
+	if slot < 0 {
+		d.Target = t
+	}
+	return d, nil
+}
+
+// insertPlan is a compiled INSERT.
+type insertPlan struct {
+	in     *inserter
+	rows   [][]expr.Expr // VALUES; a nil Eval is DEFAULT
+	convs  [][]colConv   // of rows, or one of a query's columns
+	root   node          // SELECT
+	exec   Rows          // EXEC
+	values bool
+	// apart: the target is a table variable that is read too. Its rows are
+	// found first: outside a transaction new ones would be seen.
+	apart bool
+	top    *expr.Expr
+	pool   sync.Pool
+}
+
+// insertSource compiles where the rows come from and returns how many values
+// each has.
+func (b *block) insertSource(p *insertPlan, src ast.InsertSource, tg *target, cols []int, listed bool) (int, error) {
+	switch src := src.(type) {
+	case *ast.ValuesInsertSource:
+		if src.IsDefaultValues {
+			in, err := b.newInserter(tg, nil, true, 0)
+			p.in, p.values, p.rows = in, true, [][]expr.Expr{{}}
+			return 0, err
+		}
+		return b.insertValues(p, src, tg, cols, listed)
+	case *ast.SelectInsertSource:
+		q, err := b.c.newBlock(b.st, nil).query(src.Select, queryUse{})
+		if err != nil {
+			return 0, err
+		}
+		if p.root, err = q.root(); err != nil {
+			return 0, err
+		}
+		p.rows = [][]expr.Expr{q.out}
+		return len(q.out), nil
+	case *ast.ExecuteInsertSource:
+		if b.c.Exec == nil {
+			return 0, sqlerr.Unsupported("INSERT ... EXEC")
+		}
+		rows, err := b.c.Exec(src.Execute)
+		p.exec = rows
+		return len(cols), err
+	}
+	return 0, sqlerr.Unsupported(refName(src))
+}
+
+func (b *block) insertValues(p *insertPlan, src *ast.ValuesInsertSource, tg *target, cols []int, listed bool) (int, error) {
+	p.values = true
+	n := len(src.RowValues[0].ColumnValues)
+	in, err := b.newInserter(tg, cols, listed, n)
+	if err != nil {
+		return 0, err
+	}
+	p.in = in
+	for _, rv := range src.RowValues {
+		if len(rv.ColumnValues) != n {
+			return 0, sqlerr.New(10709, 16, 1, "Each row of a table value constructor must have the same number of columns.").At(tsql.Line(rv))
+		}
+		row := make([]expr.Expr, n)
+		for i, e := range rv.ColumnValues {
+			if _, ok := e.(*ast.DefaultLiteral); ok {
+				if i < len(in.cols) {
+					d, err := b.defaultFor(tg, in.cols[i])
+					if err != nil {
+						return 0, err
+					}
+					row[i] = d.ex
+				}
+				continue
+			}
+			x, _, err := b.scalar(e)
+			if err != nil {
+				return 0, sqlerr.AtLine(err, tsql.Line(e))
+			}
+			row[i] = x
+		}
+		p.rows = append(p.rows, row)
+	}
+	return n, nil
+}
+
+// bindValues matches the values of each row to columns. Errors: 109, 110, 120,
+// 121, 213.
+func (p *insertPlan) bindValues(n int, listed bool) error {
+	in := p.in
+	if p.exec != nil {
+		return nil
+	}
+	if n != len(in.cols) {
+		switch {
+		case !listed:
+			return sqlerr.ColumnCount()
+		case p.values:
+			return sqlerr.MoreColumns(n < len(in.cols))
+		case n < len(in.cols):
+			return sqlerr.New(120, 15, 1, "The select list of the INSERT statement has fewer items than the insert list. The numbers must be equal.")
+		}
+		return sqlerr.New(121, 15, 1, "The select list of the INSERT statement has more items than the insert list. The numbers must be equal.")
+	}
+	for _, row := range p.rows {
+		convs := make([]colConv, n)
+		for i, x := range row {
+			c, err := in.convert(x, in.cols[i])
+			if err != nil {
+				return err
+			}
+			convs[i] = c
+		}
+		p.convs = append(p.convs, convs)
+	}
+	return nil
+}
+
+// insertInstance is the state of one run.
+type insertInstance struct {
+	run
+	p     *insertPlan
+	start step
+	n     int64
+	left  int64
+	stop  error
+	undo  []storage.RowID
+	late  []lateKey
+	rows  []types.Value // of OUTPUT
+	kept  []types.Value // the values of the rows, when they are found first
+}
+
+func (p *insertPlan) instance() *insertInstance {
+	if in, _ := p.pool.Get().(*insertInstance); in != nil {
+		return in
+	}
+	in := &insertInstance{p: p, stop: newStop()}
+	if p.root != nil {
+		in.start = p.root.bind(&in.run, func() error { return in.row(p.convs[0]) })
+		if p.apart {
+			in.start = p.root.bind(&in.run, in.keep)
+		}
+	}
+	return in
+}
+
+func (p *insertPlan) run(f *expr.Frame, emit func(row []types.Value) error) (int64, error) {
+	if err := cancelled(f); err != nil {
+		return 0, err
+	}
+	if err := p.in.identityInsert(f); err != nil {
+		return 0, err
+	}
+	in := p.instance()
+	in.f, in.n, in.left = f, 0, -1
+	in.gen++
+	in.undo, in.late, in.rows = in.undo[:0], in.late[:0], in.rows[:0]
+	err := in.all()
+	if err == nil {
+		err = p.in.checkLate(f, in.late, "INSERT")
+	}
+	if err != nil {
+		for _, id := range in.undo {
+			// A table variable is not part of the transaction, but a statement
+			// is done whole or not at all.
+			_ = p.in.data(f).Delete(f.Tx, id)
+		}
+	} else {
+		err = p.in.out.flush(in.rows, emit)
+	}
+	n := in.n
+	in.f = nil
+	p.pool.Put(in)
+	return n, err
+}
+
+func (in *insertInstance) all() error {
+	p := in.p
+	if p.top != nil {
+		_, left, err := limits(in.f, p.top, nil, nil)
+		if err != nil || left == 0 {
+			return err
+		}
+		in.left = left
+	}
+	var err error
+	switch {
+	case p.root != nil:
+		in.kept = in.kept[:0]
+		if err = in.start(); err == nil && p.apart {
+			err = in.putKept()
+		}
+	case p.exec != nil:
+		err = p.exec(in.f, in.execRow)
+	default:
+		for _, c := range p.convs {
+			if err = in.row(c); err != nil {
+				break
+			}
+		}
+	}
+	if err == in.stop {
+		return nil
+	}
+	return err
+}
+
+// row inserts the row of the values that convs evaluate.
+func (in *insertInstance) row(convs []colConv) error {
+	f := in.f
+	row := in.p.in.row(f)
+	for i := range convs {
+		c := &convs[i]
+		v, err := c.eval(f)
+		if err != nil {
+			return err
+		}
+		row[c.ord] = v
+	}
+	return in.put(row)
+}
+
+// keep evaluates the values of a row that is inserted later.
+func (in *insertInstance) keep() error {
+	for i := range in.p.convs[0] {
+		v, err := in.p.convs[0][i].eval(in.f)
+		if err != nil {
+			return err
+		}
+		in.kept = append(in.kept, v)
+	}
+	return in.tick()
+}
+
+func (in *insertInstance) putKept() error {
+	convs := in.p.convs[0]
+	row := in.p.in.row(in.f)
+	for at := 0; at < len(in.kept); at += len(convs) {
+		for i := range convs {
+			row[convs[i].ord] = in.kept[at+i]
+		}
+		if err := in.put(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// execRow inserts a row that a procedure returned.
+func (in *insertInstance) execRow(vals []types.Value) error {
+	p := in.p.in
+	if len(vals) != len(p.cols) {
+		return sqlerr.ColumnCount()
+	}
+	row := p.row(in.f)
+	for i, ord := range p.cols {
+		c := &p.t.Columns[ord]
+		v, err := types.AssignColumn(vals[i], c.Type, p.fullName(), c.Name)
+		if err != nil {
+			return err
+		}
+		row[ord] = v
+	}
+	return in.put(row)
+}
+
+func (in *insertInstance) put(row []types.Value) error {
+	if in.left == 0 {
+		return in.stop
+	}
+	in.left--
+	p := in.p.in
+	if err := p.put(in.f, row, &in.undo, &in.late); err != nil {
+		return err
+	}
+	in.n++
+	return p.out.take(in.f, &in.rows)
+}
