@@ -155,12 +155,18 @@ func negotiate(v tds.Version, strict bool) (tds.Version, error) {
 	switch {
 	case strict && v == tds.V80:
 		return v, nil
-	case !v.AtLeast(tds.V71):
-		return 0, fmt.Errorf("TDS %s is too old", v)
 	case v.AtLeast(tds.V74):
 		return tds.V74, nil
+	case v.AtLeast(tds.V73B):
+		return tds.V73B, nil
+	case v.Has73():
+		return tds.V73A, nil
+	case v.Has72():
+		return tds.V72, nil
+	case uint32(v)>>24 == 0x71: // clients do not agree on the rest of the number
+		return tds.V71, nil
 	}
-	return v, nil
+	return 0, fmt.Errorf("TDS %s is too old", v)
 }
 
 // authenticate finds out who the client is, or answers that it is nobody.

@@ -116,7 +116,6 @@ type running struct {
 	addr  string
 	stop  context.CancelFunc
 	ended chan error
-	srv   *server
 }
 
 const testPassword = "pa;ss={wörd}%#@'\""
