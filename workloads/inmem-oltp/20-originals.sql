@@ -74,8 +74,8 @@ BEGIN
             p.ThingID,
             p.FinishID,
             CONVERT(datetime2(7), '2021-01-04T00:00:00'),
-            NULL,
-            NULL,
+            CONVERT(datetime2(7), NULL),
+            CONVERT(datetime2(7), NULL),
             CONVERT(datetime2(7), '2021-01-04T00:00:00')
         FROM
         (

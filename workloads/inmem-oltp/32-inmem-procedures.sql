@@ -254,16 +254,16 @@ AS
 BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SERIALIZABLE, LANGUAGE = N'us_english')
     DECLARE @Found bit NOT NULL = 0;
 
-    SELECT TOP (1) @Found = 1 FROM Sales.SalesOrderDetail_inmem WHERE ProductID = @ProductID;
-    IF @Found = 1
-    BEGIN;
-        THROW 50120, N'Order lines name this product.', 1;
-    END;
-
     SELECT TOP (1) @Found = 1 FROM Sales.SpecialOfferProduct_inmem WHERE ProductID = @ProductID;
     IF @Found = 1
     BEGIN;
         THROW 50121, N'Special offers name this product.', 1;
+    END;
+
+    SELECT TOP (1) @Found = 1 FROM Sales.SalesOrderDetail_inmem WHERE ProductID = @ProductID;
+    IF @Found = 1
+    BEGIN;
+        THROW 50120, N'Order lines name this product.', 1;
     END;
 
     DELETE FROM Production.Product_inmem WHERE ProductID = @ProductID;

@@ -127,8 +127,8 @@ ELSE
     PRINT N'creating procedure Production.usp_InsertProduct_ondisk';
 GO
 
--- Inserts a product after checking its values and that name and number are free. The checks hold a range lock
--- until the end, so that two sessions cannot both find a name free.
+-- Inserts a product after checking its values and that name and number are free. A lock of the application's own
+-- keeps two sessions from both finding a name free.
 CREATE PROCEDURE Production.usp_InsertProduct_ondisk
     @ProductID int OUTPUT,
     @Name nvarchar(50),
@@ -155,7 +155,8 @@ BEGIN
 
     DECLARE @Now datetime2(7) = SYSDATETIME();
     DECLARE @Found bit = 0;
-    DECLARE @Start datetime2(7) = ISNULL(@SellStartDate, SYSDATETIME());
+    DECLARE @Lock int;
+    DECLARE @Start datetime2(7) = ISNULL(@SellStartDate, @Now);
 
     IF @StandardCost < 0 OR @ListPrice < 0 OR @SafetyStockLevel <= 0 OR @ReorderPoint <= 0 OR @DaysToManufacture < 0
     BEGIN;
@@ -178,17 +179,20 @@ BEGIN
 
     BEGIN TRANSACTION;
 
-    SELECT TOP (1) @Found = 1
-    FROM Production.Product_ondisk WITH (UPDLOCK, SERIALIZABLE)
-    WHERE Name = @Name;
+    EXEC @Lock = sys.sp_getapplock @Resource = N'Production.Product_ondisk', @LockMode = N'Exclusive',
+        @LockOwner = N'Transaction', @LockTimeout = 30000;
+    IF @Lock < 0
+    BEGIN;
+        THROW 50116, N'Another session inserts a product and does not come to an end.', 1;
+    END;
+
+    SELECT TOP (1) @Found = 1 FROM Production.Product_ondisk WHERE Name = @Name;
     IF @Found = 1
     BEGIN;
         THROW 50114, N'A product of that name exists.', 1;
     END;
 
-    SELECT TOP (1) @Found = 1
-    FROM Production.Product_ondisk WITH (UPDLOCK, SERIALIZABLE)
-    WHERE ProductNumber = @ProductNumber;
+    SELECT TOP (1) @Found = 1 FROM Production.Product_ondisk WHERE ProductNumber = @ProductNumber;
     IF @Found = 1
     BEGIN;
         THROW 50115, N'A product of that number exists.', 1;
@@ -218,7 +222,8 @@ ELSE
     PRINT N'creating procedure Production.usp_DeleteProduct_ondisk';
 GO
 
--- Deletes a product that no order line and no offer names.
+-- Deletes a product that no order line and no offer names. The row goes first: from then on no order can take the
+-- product, and the look for order lines waits for orders under way. An error brings the row back.
 CREATE PROCEDURE Production.usp_DeleteProduct_ondisk
     @ProductID int
 AS
@@ -230,17 +235,7 @@ BEGIN
 
     BEGIN TRANSACTION;
 
-    SELECT TOP (1) @Found = 1
-    FROM Sales.SalesOrderDetail_ondisk WITH (SERIALIZABLE)
-    WHERE ProductID = @ProductID;
-    IF @Found = 1
-    BEGIN;
-        THROW 50120, N'Order lines name this product.', 1;
-    END;
-
-    SELECT TOP (1) @Found = 1
-    FROM Sales.SpecialOfferProduct_ondisk WITH (SERIALIZABLE)
-    WHERE ProductID = @ProductID;
+    SELECT TOP (1) @Found = 1 FROM Sales.SpecialOfferProduct_ondisk WHERE ProductID = @ProductID;
     IF @Found = 1
     BEGIN;
         THROW 50121, N'Special offers name this product.', 1;
@@ -250,6 +245,12 @@ BEGIN
     IF @@ROWCOUNT = 0
     BEGIN;
         THROW 50122, N'There is no product of that number.', 1;
+    END;
+
+    SELECT TOP (1) @Found = 1 FROM Sales.SalesOrderDetail_ondisk WHERE ProductID = @ProductID;
+    IF @Found = 1
+    BEGIN;
+        THROW 50120, N'Order lines name this product.', 1;
     END;
 
     COMMIT TRANSACTION;
@@ -312,7 +313,7 @@ ELSE
     PRINT N'creating procedure Sales.usp_DeleteSpecialOffer_ondisk';
 GO
 
--- Deletes a special offer that no product and no order line names.
+-- Deletes a special offer that no product and no order line names; in the order of usp_DeleteProduct_ondisk.
 CREATE PROCEDURE Sales.usp_DeleteSpecialOffer_ondisk
     @SpecialOfferID int
 AS
@@ -324,26 +325,22 @@ BEGIN
 
     BEGIN TRANSACTION;
 
-    SELECT TOP (1) @Found = 1
-    FROM Sales.SpecialOfferProduct_ondisk WITH (SERIALIZABLE)
-    WHERE SpecialOfferID = @SpecialOfferID;
+    SELECT TOP (1) @Found = 1 FROM Sales.SpecialOfferProduct_ondisk WHERE SpecialOfferID = @SpecialOfferID;
     IF @Found = 1
     BEGIN;
         THROW 50140, N'Products are in this special offer.', 1;
-    END;
-
-    SELECT TOP (1) @Found = 1
-    FROM Sales.SalesOrderDetail_ondisk WITH (SERIALIZABLE)
-    WHERE SpecialOfferID = @SpecialOfferID;
-    IF @Found = 1
-    BEGIN;
-        THROW 50141, N'Order lines name this special offer.', 1;
     END;
 
     DELETE FROM Sales.SpecialOffer_ondisk WHERE SpecialOfferID = @SpecialOfferID;
     IF @@ROWCOUNT = 0
     BEGIN;
         THROW 50142, N'There is no special offer of that number.', 1;
+    END;
+
+    SELECT TOP (1) @Found = 1 FROM Sales.SalesOrderDetail_ondisk WHERE SpecialOfferID = @SpecialOfferID;
+    IF @Found = 1
+    BEGIN;
+        THROW 50141, N'Order lines name this special offer.', 1;
     END;
 
     COMMIT TRANSACTION;
@@ -359,7 +356,7 @@ ELSE
     PRINT N'creating procedure Sales.usp_InsertSpecialOfferProduct_ondisk';
 GO
 
--- Puts a product into a special offer; both must exist.
+-- Puts a product into a special offer; both must exist, and the foreign keys see to it that they stay.
 CREATE PROCEDURE Sales.usp_InsertSpecialOfferProduct_ondisk
     @SpecialOfferID int,
     @ProductID int
@@ -370,20 +367,14 @@ BEGIN
 
     DECLARE @Found bit = 0;
 
-    BEGIN TRANSACTION;
-
-    SELECT TOP (1) @Found = 1
-    FROM Sales.SpecialOffer_ondisk WITH (SERIALIZABLE)
-    WHERE SpecialOfferID = @SpecialOfferID;
+    SELECT TOP (1) @Found = 1 FROM Sales.SpecialOffer_ondisk WHERE SpecialOfferID = @SpecialOfferID;
     IF @Found = 0
     BEGIN;
         THROW 50150, N'There is no special offer of that number.', 1;
     END;
 
     SET @Found = 0;
-    SELECT TOP (1) @Found = 1
-    FROM Production.Product_ondisk WITH (SERIALIZABLE)
-    WHERE ProductID = @ProductID;
+    SELECT TOP (1) @Found = 1 FROM Production.Product_ondisk WHERE ProductID = @ProductID;
     IF @Found = 0
     BEGIN;
         THROW 50151, N'There is no product of that number.', 1;
@@ -391,8 +382,6 @@ BEGIN
 
     INSERT INTO Sales.SpecialOfferProduct_ondisk (SpecialOfferID, ProductID, ModifiedDate)
     VALUES (@SpecialOfferID, @ProductID, SYSDATETIME());
-
-    COMMIT TRANSACTION;
 END
 GO
 
