@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"gostress/internal/engine/exec"
 	"gostress/internal/server"
+	"gostress/pkg/script"
 )
 
 func TestMain(m *testing.M) {
@@ -78,7 +81,9 @@ func TestScripts(t *testing.T) {
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exitcode": exitCode},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exitcode": exitCode, "utf8": toUTF8, "size": fileSize, "glob": globs, "await": await,
+		},
 	})
 }
 
@@ -96,4 +101,50 @@ func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("%s: exit status %s, want %s", args[1], got, args[0])
 	}
+}
+
+// toUTF8 is "utf8 FILE OUT": OUT holds the text of FILE, which is UTF-16LE.
+func toUTF8(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: utf8 file out")
+	}
+	text, enc, err := script.Decode([]byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	if enc != script.UTF16LE {
+		ts.Fatalf("%s is %s", args[0], enc)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
+}
+
+// fileSize is "size FILE N".
+func fileSize(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: size file bytes")
+	}
+	if n := fmt.Sprint(len(ts.ReadFile(args[0]))); n != args[1] {
+		ts.Fatalf("%s has %s bytes, want %s", args[0], n, args[1])
+	}
+}
+
+// globs is "glob PATTERN": some file matches.
+func globs(ts *testscript.TestScript, neg bool, args []string) {
+	found, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if (len(found) > 0) == neg {
+		ts.Fatalf("%s matches %q", args[0], found)
+	}
+}
+
+// await is "await FILE TEXT": it waits until FILE is there and holds TEXT.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: await file text")
+	}
+	for range 3000 {
+		if b, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && strings.Contains(string(b), args[1]) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("%s never held %q", args[0], args[1])
 }

@@ -1,0 +1,46 @@
+package ostress
+
+import "io"
+
+// Usage writes the banner and the switches.
+func Usage(w io.Writer) { _, _ = io.WriteString(w, usage) }
+
+const usage = `gostress: T-SQL from many connections at once, as ostress runs it
+usage: gostress [switches]      an ostress run
+       gostress COMMAND ...     demo, serve, workload, version; COMMAND --help tells more
+
+Letters are case sensitive. A value stands right behind its letter (-n100) or is the next argument.
+
+ -S  --server            server: . | host | host,port | host\instance | tcp:host,port | [::1],port   (default .)
+ -E  --integrated        integrated authentication (the default without -U)
+ -U  --user              SQL Server login
+ -P  --password          its password; else SQLCMDPASSWORD, else asked for
+ -d  --database          database (default: the login's)
+ -Q  --query             a query; GO on a line of its own separates batches
+ -i  --input             a .sql or .rml file, or a pattern with * and ?
+     --workload          a bundled workload in place of -Q or -i, such as inmem-oltp/inmem
+     --mode              how that workload makes its orders: batch (default) or tvp
+ -n  --connections       connections for each input file or query (default 1)
+ -r  --iterations        iterations of each connection (default 1)
+ -o  --output            directory for results and log (default ./gostress-out/<UTC time>)
+ -l  --login-timeout     seconds, 0 = none (default 15)
+ -t  --query-timeout     seconds, 0 = none (default 0)
+ -p  --packet-size       bytes, 512 to 32767
+ -q  --quiet             no result rows: they are counted and thrown away
+ -v  --verbose           say more
+ -b  --stop-on-error     stop at the first error
+ -N  --no-exit-line      do not print the last line
+ -M  --max-threads       most threads (default 10000)
+ -T  --trace-flag        146: do not ask for encryption beyond the login
+ -m  --run-mode          stress
+     --json FILE         the result as JSON
+     --encrypt           mandatory (default), optional, strict or disable    (GOSTRESS_ENCRYPT)
+     --trust-server-certificate                                   (GOSTRESS_TRUST_SERVER_CERTIFICATE=1)
+     --ca-file FILE      authority of the server's certificate                       (GOSTRESS_CA_FILE)
+     --host-name-in-certificate NAME, --tls-min 1.0|1.1|1.2|1.3, --allow-cleartext-login
+     --session           odbc (default) or ssms: whose SET options a session has
+     --app-name, --application-intent readonly, --server-spn, --multi-subnet-failover
+     --connect-concurrency N (default 64), --reconnect backoff|never|always
+
+Not supported: -D, -L, -a, -c, -fx, -mreplay.
+`
