@@ -1,3 +1,8 @@
+// Certificates that SQL Server signed itself often have a negative serial number,
+// which is refused by default.
+//
+//go:debug x509negativeserial=1
+
 // Gostress runs T-SQL against SQL Server from many connections at once, as
 // ostress.exe does, and measures what ostress does not.
 package main
@@ -17,11 +22,6 @@ import (
 
 	"gostress/pkg/ostress"
 )
-
-// Certificates that SQL Server signed itself often have a negative serial number,
-// which is refused by default.
-//
-//go:debug x509negativeserial=1
 
 // Exit statuses.
 const (
