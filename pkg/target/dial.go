@@ -3,13 +3,10 @@ package target
 import (
 	"context"
 	"crypto/tls"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -22,24 +19,24 @@ type dialer struct {
 	mayClear bool
 	strict   bool
 	enc      Encrypt
-	notSup   atomic.Bool // the server has no TLS
 
-	mu    sync.Mutex
-	conn  *conn
-	fault error // why the dialer itself refused
-	ended bool
+	mu      sync.Mutex
+	conn    *conn
+	browser net.Conn // to SQL Browser
+	fault   error    // why the dialer itself refused
+	ended   bool
+	facts   facts
 }
+
+// HostName makes go-mssqldb leave names to DialContext: its own look-up does not
+// end with the context.
+func (d *dialer) HostName() string { return "" }
 
 // DialContext implements mssql.Dialer; SQL Browser's UDP goes through it too.
 func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
-	nd := net.Dialer{KeepAlive: 30 * time.Second}
-	c, err := nd.DialContext(ctx, network, addr)
-	if err != nil || network != "tcp" {
-		return c, err
-	}
-	w := &conn{Conn: c, first: d.prelogin}
-	if d.strict {
-		w.first = nil // TLS comes first, so there is no negotiation to see
+	c, err := d.dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,17 +44,85 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 		_ = c.Close()
 		return nil, net.ErrClosed
 	}
+	if network != "tcp" {
+		d.browser = browserConn{c}
+		return d.browser, nil
+	}
+	w := &conn{Conn: c, first: d.prelogin}
+	if d.strict {
+		w.first = nil // TLS comes first, so there is no negotiation to see
+	}
 	d.conn = w
 	return w, nil
+}
+
+func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	nd := &net.Dialer{KeepAlive: 30 * time.Second}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || network != "tcp" || !d.target.opt.MultiSubnetFailover || net.ParseIP(host) != nil {
+		return nd.DialContext(ctx, network, addr)
+	}
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, err
+	}
+	addrs := make([]string, len(ips))
+	for i, ip := range ips {
+		addrs[i] = net.JoinHostPort(ip.Unmap().String(), port)
+	}
+	return dialAll(ctx, nd, addrs)
+}
+
+// dialAll dials all addresses of a listener at once and takes the first that
+// answers: only one of them is alive, and the others may not even refuse.
+func dialAll(ctx context.Context, nd *net.Dialer, addrs []string) (net.Conn, error) {
+	if len(addrs) == 0 {
+		return nil, errors.New("the name has no address")
+	}
+	type dialed struct {
+		c   net.Conn
+		err error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan dialed)
+	for _, a := range addrs {
+		go func() {
+			c, err := nd.DialContext(ctx, "tcp", a)
+			done <- dialed{c, err}
+		}()
+	}
+	var won net.Conn
+	var failed error
+	for range addrs {
+		switch d := <-done; {
+		case d.err != nil:
+			if failed == nil {
+				failed = d.err
+			}
+		case won != nil:
+			_ = d.c.Close()
+		default:
+			won = d.c
+			cancel()
+		}
+	}
+	if won != nil {
+		return won, nil
+	}
+	return nil, failed
 }
 
 func (d *dialer) close() {
 	d.mu.Lock()
 	d.ended = true
-	c := d.conn
+	c, b := d.conn, d.browser
 	d.mu.Unlock()
 	if c != nil {
 		_ = c.Close()
+	}
+	if b != nil {
+		_ = b.Close()
 	}
 }
 
@@ -80,32 +145,62 @@ func (d *dialer) refuse(err error) error {
 	return err
 }
 
-// prelogin looks at the first packet of the server's answer.
+// hasNoTLS says that the server answered so.
+func (d *dialer) hasNoTLS() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.facts.answered && d.facts.encryption == encryptNotSupported
+}
+
+// Values and tokens of PRELOGIN (MS-TDS 2.2.6.5).
+const (
+	preloginVersion     = 0
+	preloginEncryption  = 1
+	encryptOff          = 0
+	encryptNotSupported = 2
+)
+
+// prelogin looks at the server's answer before go-mssqldb does.
 func (d *dialer) prelogin(c net.Conn, packet []byte) error {
-	const notSupported = 2
-	enc, ok := preloginEncryption(packet)
-	if !ok || enc != notSupported {
+	enc, ok := preloginOption(packet, preloginEncryption)
+	if !ok {
+		return d.refuse(errors.New("what answers is not a SQL Server: its first answer does not say whether it encrypts"))
+	}
+	version, _ := preloginOption(packet, preloginVersion)
+	d.mu.Lock()
+	d.facts.answered, d.facts.encryption = true, enc[0]
+	copy(d.facts.version[:], version)
+	d.mu.Unlock()
+	if enc[0] != encryptNotSupported {
 		return nil
 	}
-	d.notSup.Store(true)
-	if d.password == "" || d.target.auth.integrated {
-		return nil
+	t := d.target
+	why := fmt.Sprintf("%s does not support encryption", t.server)
+	if t.opt.Encrypt == EncryptDisable {
+		// A server that could encrypt answers the same.
+		why = fmt.Sprintf("encryption is switched off for %s", t.server)
 	}
 	switch {
 	case remoteLoopback(c):
-		if d.enc != EncryptDisable {
-			d.target.notes.say(fmt.Sprintf("%s does not support encryption: the login is sent in clear, which stays on this machine", d.target.server))
+		if t.opt.Encrypt != EncryptDisable {
+			t.notes.say(why + ": the connection is in clear, which stays on this machine")
 		}
+	case d.password == "" || t.auth.integrated:
+		t.notes.say(why + ": the connection is in clear")
 	case d.mayClear:
-		d.target.notes.say(fmt.Sprintf("%s does not support encryption: the password is sent in clear, as --allow-cleartext-login permits", d.target.server))
+		t.notes.say(why + ": the password is sent in clear, as --allow-cleartext-login permits")
 	default:
-		return d.refuse(errors.New("the server does not support encryption, so the password would cross the network in clear; --allow-cleartext-login permits that"))
+		return d.refuse(errors.New(why + ", so the password would cross the network in clear; --allow-cleartext-login permits that"))
 	}
 	return nil
 }
 
 // verify checks the server's certificate once the handshake has shown it.
 func (d *dialer) verify(cs tls.ConnectionState, cfg *tls.Config) error {
+	d.mu.Lock()
+	c := d.conn
+	d.facts.tls, d.facts.cipher = cs.Version, cs.CipherSuite
+	d.mu.Unlock()
 	t := d.target
 	if t.opt.TrustServerCertificate || d.enc == EncryptOptional {
 		// Where encryption is not asked for, ODBC does not check it either.
@@ -115,113 +210,9 @@ func (d *dialer) verify(cs tls.ConnectionState, cfg *tls.Config) error {
 	if err == nil {
 		return nil
 	}
-	d.mu.Lock()
-	c := d.conn
-	d.mu.Unlock()
 	if c != nil && remoteLoopback(c) && t.opt.CAFile == "" {
 		t.notes.say(fmt.Sprintf("the certificate of %s cannot be checked (%v): accepted, since the server is this machine", t.server, err))
 		return nil
 	}
 	return d.refuse(fmt.Errorf("the server's certificate cannot be trusted: %w; %s", err, trustHint))
-}
-
-// preloginEncryption finds the ENCRYPTION option in a PRELOGIN answer, header
-// included (MS-TDS 2.2.6.5).
-func preloginEncryption(packet []byte) (byte, bool) {
-	const header, option, end, encryption = 8, 5, 0xFF, 1
-	if len(packet) < header {
-		return 0, false
-	}
-	body := packet[header:]
-	for at := 0; at+option <= len(body) && body[at] != end; at += option {
-		off, n := int(binary.BigEndian.Uint16(body[at+1:])), int(binary.BigEndian.Uint16(body[at+3:]))
-		if body[at] == encryption {
-			if n < 1 || off >= len(body) {
-				return 0, false
-			}
-			return body[off], true
-		}
-	}
-	return 0, false
-}
-
-// conn is the socket below go-mssqldb. It shows the first packet to first, and
-// tells onBroken when reading fails: go-mssqldb does not tell its own message
-// queue, on which a request would wait for ever.
-type conn struct {
-	net.Conn
-	first  func(net.Conn, []byte) error
-	buf    []byte
-	mu     sync.Mutex
-	onDown func(error)
-	down   error
-}
-
-func (c *conn) Read(b []byte) (int, error) {
-	if c.first != nil {
-		check := c.first
-		c.first = nil
-		if err := c.readPacket(check); err != nil {
-			return 0, err
-		}
-	}
-	if len(c.buf) > 0 {
-		n := copy(b, c.buf)
-		if c.buf = c.buf[n:]; len(c.buf) == 0 {
-			c.buf = nil
-		}
-		return n, nil
-	}
-	n, err := c.Conn.Read(b)
-	if err != nil {
-		c.broken(err)
-	}
-	return n, err
-}
-
-func (c *conn) readPacket(check func(net.Conn, []byte) error) error {
-	p := make([]byte, 8)
-	if _, err := io.ReadFull(c.Conn, p); err != nil {
-		return notTDS(err)
-	}
-	n := int(binary.BigEndian.Uint16(p[2:]))
-	if p[0] != 4 || n < 8 {
-		return fmt.Errorf("what answers is not a SQL Server: it sent %q", p)
-	}
-	p = append(p, make([]byte, n-8)...)
-	if _, err := io.ReadFull(c.Conn, p[8:]); err != nil {
-		return notTDS(err)
-	}
-	c.buf = p
-	return check(c.Conn, p)
-}
-
-func notTDS(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the server closed the connection before the login")
-	}
-	return err
-}
-
-// watch names who is told that the connection broke; nil is nobody.
-func (c *conn) watch(f func(error)) {
-	c.mu.Lock()
-	c.onDown = f
-	down := c.down
-	c.mu.Unlock()
-	if down != nil && f != nil {
-		f(down)
-	}
-}
-
-func (c *conn) broken(err error) {
-	c.mu.Lock()
-	if c.down == nil {
-		c.down = err
-	}
-	f := c.onDown
-	c.mu.Unlock()
-	if f != nil {
-		f(err)
-	}
 }

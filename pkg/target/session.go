@@ -4,7 +4,10 @@ import (
 	"context"
 	sqldriver "database/sql/driver"
 	"errors"
-	"io"
+	"fmt"
+	"net"
+	"runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/golang-sql/sqlexp"
@@ -13,16 +16,27 @@ import (
 	"gostress/pkg/driver"
 )
 
+// fatalClass is the severity from which on the server ends the connection.
+const fatalClass = 20
+
+var errClosed = errors.New("it was closed")
+
 // session carries out requests through go-mssqldb.
 type session struct {
 	conn   *mssql.Conn
 	wire   *conn
+	facts  facts
 	closed atomic.Bool
-	tran   bool // a transaction is open
+	tran   atomic.Bool // a transaction is open
 	params paramCache
+
+	mu     sync.Mutex
+	cancel context.CancelFunc // ends the request in flight
 }
 
-func newSession(c *mssql.Conn, w *conn) *session { return &session{conn: c, wire: w} }
+func newSession(c *mssql.Conn, w *conn, f facts) *session {
+	return &session{conn: c, wire: w, facts: f}
+}
 
 // Close ends the connection; a request in flight returns.
 func (s *session) Close() error {
@@ -31,14 +45,40 @@ func (s *session) Close() error {
 	}
 	// The socket alone is closed: go-mssqldb's own Close hands its buffers back
 	// while a request may still read into them.
-	return s.wire.Close()
+	err := s.wire.Close()
+	s.setCancel(nil)
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// setCancel names what ends the request in flight. When the session is closed,
+// that is used at once.
+func (s *session) setCancel(f context.CancelFunc) {
+	s.mu.Lock()
+	old := s.cancel
+	s.cancel = f
+	closed := s.closed.Load()
+	s.mu.Unlock()
+	if closed {
+		if old != nil {
+			old()
+		}
+		if f != nil {
+			f()
+		}
+	}
 }
 
 // Do implements driver.Session.
 func (s *session) Do(ctx context.Context, r *driver.Request, sink driver.Sink) (driver.Outcome, error) {
-	c := call{s: s, sink: sink}
+	if err := ctx.Err(); err != nil {
+		return driver.Outcome{OpenTran: s.tran.Load()}, err
+	}
+	c := &call{s: s, sink: sink}
 	err := c.run(ctx, r)
-	c.out.OpenTran = s.tran
+	c.out.OpenTran = s.tran.Load()
 	return c.out, err
 }
 
@@ -47,217 +87,153 @@ type call struct {
 	s     *session
 	sink  driver.Sink
 	out   driver.Outcome
-	stray error // what go-mssqldb said beside the server's messages
-	inSet bool
-	row   []sqldriver.Value
-	vals  []any
-	conv  []converter
+	ctx   callContext // ends with the driver's, and when the session is closed
+	queue sqlexp.ReturnMessage
+	rows  *mssql.Rowsq
+	set   resultSet
+
+	held    []any // messages taken off the queue already
+	stray   error // what go-mssqldb said beside the server's messages
+	counted bool  // the statement that is about to end had a count
+	inSink  bool  // the sink is at work
+	broken  bool  // go-mssqldb has lost its way
 }
 
 func (c *call) run(ctx context.Context, r *driver.Request) error {
-	if err := ctx.Err(); err != nil {
-		return err
+	s := c.s
+	if s.closed.Load() {
+		return &driver.LostError{Err: errClosed}
 	}
-	text, args, err := c.s.params.build(r)
+	text, args, err := s.params.build(r)
 	if err != nil {
 		return &driver.FatalError{Err: err}
 	}
-	qctx, release := c.s.context(ctx)
-	defer release()
+	// go-mssqldb never sees the error of a deadline, which it takes for a network
+	// error and gives the connection up, though the server has acknowledged the
+	// cancel.
+	qctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c.ctx = callContext{qctx, c}
+	stop := context.AfterFunc(ctx, cancel)
+	defer stop()
+	s.setCancel(cancel)
+	defer s.setCancel(nil)
 
-	var queue sqlexp.ReturnMessage
-	// The arguments do not pass CheckNamedValue, which makes every integer a bigint.
-	nv := sqldriver.NamedValue{Value: &queue}
-	if err := c.s.conn.CheckNamedValue(&nv); err != nil && !errors.Is(err, sqldriver.ErrRemoveArgument) {
-		return &driver.FatalError{Err: err}
-	}
-	c.s.wire.watch(func(error) {
-		// Off the reading goroutine, which go-mssqldb itself may be waiting for.
-		go func() { _ = sqlexp.ReturnMessageEnqueue(qctx, &queue, sqlexp.MsgNextResultSet{}) }()
-	})
-	defer c.s.wire.watch(nil)
-
-	st, err := c.s.conn.PrepareContext(qctx, text)
-	if err != nil {
-		return c.failure(ctx, err)
-	}
-	rows, err := st.(sqldriver.StmtQueryContext).QueryContext(qctx, args)
-	if err != nil {
-		return c.failure(ctx, err)
-	}
-	rq, ok := rows.(*mssql.Rowsq)
-	if !ok {
-		return &driver.FatalError{Err: errors.New("go-mssqldb did not take its message queue")}
-	}
-	err = c.read(qctx, rq, &queue)
-	if err == nil && ctx.Err() == nil {
-		return nil
-	}
-	var se *driver.SinkError
-	if errors.As(err, &se) {
-		_ = c.s.Close()
-	}
-	// Ends go-mssqldb's reader, which else waits for someone to take its tokens.
-	release()
-	_ = rq.Close()
-	return c.failure(ctx, err)
-}
-
-// read takes the whole answer: messages from the queue say what is next.
-func (c *call) read(ctx context.Context, rows *mssql.Rowsq, queue *sqlexp.ReturnMessage) error {
-	for {
-		switch m := queue.Message(ctx).(type) {
-		case sqlexp.MsgNext:
-			if err := c.resultSet(rows); err != nil {
-				return err
-			}
-		case sqlexp.MsgNextResultSet:
-			c.inSet = false
-			switch err := rows.NextResultSet(); {
-			case errors.Is(err, io.EOF):
-				return nil
-			case err != nil:
-				return err
-			}
-		case sqlexp.MsgNotice:
-			if e, ok := m.Message.(mssql.Error); ok {
-				if err := c.message(e); err != nil {
-					return err
-				}
-			}
-		case sqlexp.MsgError:
-			var e mssql.Error
-			if !errors.As(m.Error, &e) {
-				c.stray = m.Error
-				continue
-			}
-			if err := c.message(e); err != nil {
-				return err
-			}
-		case sqlexp.MsgRowsAffected:
-			if !c.inSet {
-				c.out.Affected += m.Count
-			}
-			if c.sink != nil {
-				if err := c.sink.Event(driver.SinkEvent{Kind: driver.SinkDone, Affected: m.Count, HasCount: true}); err != nil {
-					return &driver.SinkError{Err: err}
-				}
-			}
+	if err := c.send(text, args); err != nil {
+		if c.broken || s.closed.Load() || !s.conn.IsValid() {
+			return c.lost(err)
 		}
+		return &driver.FatalError{Err: err} // nothing was sent
 	}
-}
-
-func (c *call) resultSet(rows *mssql.Rowsq) error {
-	names := rows.Columns()
-	c.out.ResultSets++
-	c.inSet = true
-	if n := len(names); cap(c.row) >= n {
-		c.row = c.row[:n]
-	} else {
-		c.row, c.vals, c.conv = make([]sqldriver.Value, n), make([]any, n), make([]converter, n)
-	}
-	if c.sink != nil {
-		c.vals, c.conv = c.vals[:len(names)], c.conv[:len(names)]
-		cols := make([]driver.Column, len(names))
-		for i, name := range names {
-			cols[i], c.conv[i] = column(rows, i, name)
-		}
-		if err := c.sink.Event(driver.SinkEvent{Kind: driver.SinkColumns, Columns: cols}); err != nil {
-			return &driver.SinkError{Err: err}
-		}
-	}
-	for {
-		switch err := rows.Next(c.row); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
+	err = c.read()
+	switch {
+	case err == nil && c.stray == nil:
+		return c.complete()
+	case err == nil:
+		err = c.stray
+	case errors.Is(err, context.Canceled) && !s.closed.Load() && ctx.Err() != nil:
+		// The server acknowledged the cancel. What it said before is still queued.
+		if err := c.messages(); err != nil {
+			_ = s.Close()
 			return err
 		}
-		c.out.Rows++
-		if c.sink == nil {
-			continue
-		}
-		for i, v := range c.row {
-			c.vals[i] = c.conv[i].value(v)
-		}
-		if err := c.sink.Row(c.vals); err != nil {
-			return &driver.SinkError{Err: err}
-		}
+		return ctx.Err()
 	}
+	return c.lost(err)
 }
 
-func (c *call) message(e mssql.Error) error {
-	se := serverError(e)
-	if e.Class >= 11 {
-		c.out.Errors = append(c.out.Errors, se)
-	}
-	if c.sink == nil {
-		return nil
-	}
-	if err := c.sink.Event(driver.SinkEvent{Kind: driver.SinkMessage, Message: se}); err != nil {
-		return &driver.SinkError{Err: err}
+// complete looks at an answer that was read to its end.
+func (c *call) complete() error {
+	for i := range c.out.Errors {
+		if c.out.Errors[i].Class >= fatalClass {
+			return c.lost(nil)
+		}
 	}
 	return nil
 }
 
-func serverError(e mssql.Error) driver.ServerError {
-	return driver.ServerError{Number: e.Number, State: e.State, Class: e.Class, Line: e.LineNo, Proc: e.ProcName,
-		Server: e.ServerName, Message: e.Message}
+// send hands the request to go-mssqldb. An error with the connection still valid
+// means that nothing left.
+func (c *call) send(text string, args []sqldriver.NamedValue) (err error) {
+	defer c.recovered(&err)
+	// The arguments do not pass CheckNamedValue, which makes every integer a bigint.
+	nv := sqldriver.NamedValue{Value: &c.queue}
+	if err := c.s.conn.CheckNamedValue(&nv); err != nil && !errors.Is(err, sqldriver.ErrRemoveArgument) {
+		return err
+	}
+	st, err := c.s.conn.PrepareContext(&c.ctx, text)
+	if err != nil {
+		return err
+	}
+	q, ok := st.(sqldriver.StmtQueryContext)
+	if !ok {
+		return fmt.Errorf("go-mssqldb cannot query with a %T", st)
+	}
+	rows, err := q.QueryContext(&c.ctx, args)
+	if err != nil {
+		return err
+	}
+	if c.rows, ok = rows.(*mssql.Rowsq); !ok {
+		c.broken = true
+		return fmt.Errorf("go-mssqldb answers with a %T", rows)
+	}
+	return nil
 }
 
-// failure says what became of a request that was not carried out.
-func (c *call) failure(ctx context.Context, err error) error {
-	var se *driver.SinkError
-	var srv mssql.ServerError
-	var stream mssql.StreamError
-	down := c.s.wire.isDown()
-	switch {
-	case errors.As(err, &se):
-		return err
-	case errors.As(err, &srv) || errors.As(err, &stream) || c.s.closed.Load() || down != nil:
-	case ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled) || errors.Is(err, ctx.Err())):
-		// The server acknowledged the cancel, or had ended before it.
-		return ctx.Err()
+// recovered makes an error of a panic in go-mssqldb, which trusts what the
+// server says of itself. Panics of the sink go on.
+func (c *call) recovered(err *error) {
+	if p := recover(); p != nil {
+		if c.inSink {
+			panic(p)
+		}
+		c.broken = true
+		*err = fmt.Errorf("the answer cannot be understood: %v", p)
 	}
+}
+
+// lost closes the session and says why it is of no use any more.
+func (c *call) lost(err error) error {
+	closed, down := c.s.closed.Load(), c.s.wire.isDown()
 	_ = c.s.Close()
+	c.settle()
+	var sink *driver.SinkError
+	if errors.As(err, &sink) {
+		return err
+	}
+	if err := c.messages(); err != nil {
+		return err
+	}
+	var stream mssql.StreamError
+	if errors.As(err, &stream) && closedByServer(stream.InnerError) {
+		err = stream.InnerError
+	}
 	lost := &driver.LostError{Err: err}
-	if down != nil {
-		lost.Err = plainDown(down)
-	} else if c.stray != nil {
-		lost.Err = c.stray
+	switch {
+	case closed:
+		lost.Err = errClosed
+	case closedByServer(err) || closedByServer(down):
+		lost.Err = errors.New("the server closed it")
+	case down != nil:
+		lost.Err = down
 	}
 	if n := len(c.out.Errors); n > 0 {
-		lost.Number = c.out.Errors[n-1].Number
+		last := c.out.Errors[n-1]
+		lost.Number = last.Number
+		if lost.Err == nil || last.Class >= fatalClass {
+			lost.Err = last
+		}
 	}
 	return lost
 }
 
-func plainDown(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the server closed it")
+// settle ends go-mssqldb's reader, which else waits for someone to take its
+// tokens. The socket is closed, so it ends soon.
+func (c *call) settle() {
+	if c.rows == nil {
+		return
 	}
-	return err
-}
-
-// context is what go-mssqldb is given of the driver's context. It carries the
-// transaction's mark, and never the error of a deadline: go-mssqldb takes that
-// for a network error and gives the connection up, though the server has
-// acknowledged the cancel.
-func (s *session) context(ctx context.Context) (context.Context, func()) {
-	if _, has := ctx.Deadline(); !has {
-		ctx, cancel := context.WithCancel(context.WithValue(ctx, tranKey{}, &s.tran))
-		return ctx, cancel
+	for c.rows.Close() != nil {
+		runtime.Gosched()
 	}
-	out, cancel := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), tranKey{}, &s.tran))
-	stop := context.AfterFunc(ctx, cancel)
-	return out, func() {
-		stop()
-		cancel()
-	}
-}
-
-func (c *conn) isDown() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.down
 }

@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/user"
-	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -80,6 +79,7 @@ type Target struct {
 	opt    Options
 	server Server
 	auth   auth
+	tls    *tls.Config
 	notes  *notes
 }
 
@@ -95,16 +95,17 @@ func New(o Options) (*Target, error) {
 	if o.Encrypt == "" {
 		o.Encrypt = EncryptMandatory
 	}
-	if o.PacketSize != 0 && (o.PacketSize < 512 || o.PacketSize > 32767) {
-		return nil, fmt.Errorf("packet size %d: it must be from 512 to 32767 bytes", o.PacketSize)
+	if err := checkLogin(o); err != nil {
+		return nil, err
 	}
 	if o.ReadOnlyIntent && o.Database == "" {
 		return nil, errors.New("a read-only application intent needs a database (-d): the listener routes by it")
 	}
-	if _, err := tlsConfig(o, srv); err != nil {
+	tc, err := tlsConfig(o, srv)
+	if err != nil {
 		return nil, err
 	}
-	t := &Target{opt: o, server: srv, notes: &notes{to: o.Note}}
+	t := &Target{opt: o, server: srv, tls: tc, notes: &notes{to: o.Note}}
 	t.auth, err = chooseAuth(o, srv)
 	if err != nil {
 		return nil, err
@@ -130,10 +131,9 @@ func (t *Target) Login() string { return t.auth.login }
 // *driver.ConnectError.
 func (t *Target) Connect(ctx context.Context) (driver.Session, error) {
 	s, dialed, err := t.open(ctx, t.opt.Encrypt)
-	if err != nil && dialed.notSup.Load() && dialed.cause() == nil && t.opt.Encrypt == EncryptMandatory {
-		// The server has no TLS. The dialed connection has already refused to go
-		// on where that would show a password to the network.
-		t.notes.say(fmt.Sprintf("%s does not support encryption: the connection is in clear", t.server))
+	if err != nil && dialed.hasNoTLS() && dialed.cause() == nil && t.opt.Encrypt == EncryptMandatory {
+		// The dialer has refused already where that would show a password to the
+		// network.
 		s, dialed, err = t.open(ctx, EncryptDisable)
 	}
 	if err == nil {
@@ -143,12 +143,10 @@ func (t *Target) Connect(ctx context.Context) (driver.Session, error) {
 }
 
 func (t *Target) open(ctx context.Context, enc Encrypt) (driver.Session, *dialer, error) {
+	cfg := t.config(enc)
 	d := &dialer{target: t, password: t.auth.password, mayClear: t.opt.AllowCleartextLogin,
 		strict: enc == EncryptStrict, enc: enc}
-	cfg, err := t.config(enc)
-	if err != nil {
-		return nil, d, err
-	}
+	d.facts = facts{strict: d.strict, login: t.auth.login, how: t.auth.how, asked: int(cfg.PacketSize)}
 	verified := cfg.TLSConfig
 	cfg.TLSConfig.VerifyConnection = func(cs tls.ConnectionState) error { return d.verify(cs, verified) }
 	useLogger()
@@ -169,7 +167,7 @@ func (t *Target) open(ctx context.Context, enc Encrypt) (driver.Session, *dialer
 		d.close()
 		return nil, d, fmt.Errorf("the driver returned a %T", raw)
 	}
-	s := newSession(conn, d.conn)
+	s := newSession(conn, d.conn, d.facts)
 	if t.opt.SSMS {
 		if out, err := s.Do(ctx, &driver.Request{Text: "SET ARITHABORT ON\n"}, nil); err != nil || len(out.Errors) > 0 {
 			_ = s.Close()
@@ -182,11 +180,7 @@ func (t *Target) open(ctx context.Context, enc Encrypt) (driver.Session, *dialer
 	return s, d, nil
 }
 
-func (t *Target) config(enc Encrypt) (msdsn.Config, error) {
-	tc, err := tlsConfig(t.opt, t.server)
-	if err != nil {
-		return msdsn.Config{}, err
-	}
+func (t *Target) config(enc Encrypt) msdsn.Config {
 	host, _ := os.Hostname()
 	cfg := msdsn.Config{
 		Host:                   t.server.Host,
@@ -208,9 +202,9 @@ func (t *Target) config(enc Encrypt) (msdsn.Config, error) {
 		ProtocolParameters:     map[string]any{},
 		BrowserMessage:         msdsn.BrowserDefault,
 		Encoding:               msdsn.EncodeParameters{Timezone: time.UTC},
-		LogFlags:               msdsn.LogTransaction, // tells which sessions have a transaction open
+		LogFlags:               logFlags,
 		TrustServerCertificate: t.opt.TrustServerCertificate,
-		TLSConfig:              tc,
+		TLSConfig:              t.tls.Clone(),
 	}
 	if t.server.Port == 0 {
 		cfg.Instance = t.server.Instance
@@ -229,55 +223,19 @@ func (t *Target) config(enc Encrypt) (msdsn.Config, error) {
 	case EncryptDisable:
 		cfg.Encryption = msdsn.EncryptionDisabled
 	}
-	return cfg, nil
-}
-
-// explain turns what go-mssqldb says into what a DBA can act on.
-func (t *Target) explain(ctx context.Context, d *dialer, err error) error {
-	var me mssql.Error
-	if errors.As(err, &me) {
-		return &driver.LoginError{Number: me.Number, State: me.State, Class: me.Class, Server: t.server.String(),
-			Login: t.auth.login, Message: loginText(me, t.auth)}
+	if cfg.PacketSize == 0 {
+		cfg.PacketSize = defaultPacketSize
 	}
-	cause := err
-	if own := d.cause(); own != nil {
-		cause = own
-	} else if ctx.Err() != nil {
-		cause = ctx.Err()
-		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) || errors.Is(cause, context.DeadlineExceeded) {
-			what := "the login did not end in time (-l)"
-			if !d.dialed() {
-				what = "nothing answered in time (-l)"
-			}
-			cause = &timeoutError{what}
+	if cfg.ServerSPN == "" && net.ParseIP(cfg.Host) == nil {
+		// go-mssqldb makes one only of names that it has looked up itself.
+		service := cfg.Instance
+		if service == "" {
+			service = strconv.Itoa(t.server.Port)
 		}
-	} else if t.server.Instance != "" && t.server.Port == 0 && !d.dialed() {
-		cause = fmt.Errorf("%w; SQL Server Browser tells an instance's port on UDP 1434, or write host,port", err)
-	} else if isTLS(err) {
-		cause = fmt.Errorf("%w; %s", err, trustHint)
+		cfg.ServerSPN = "MSSQLSvc/" + cfg.Host + ":" + service
 	}
-	return &driver.ConnectError{Server: t.server.String(), Err: cause}
+	return cfg
 }
-
-// loginText is the server's own words, with what to do about them.
-func loginText(e mssql.Error, a auth) string {
-	text := strings.TrimPrefix(e.Message, "login error: ")
-	for _, f := range e.All {
-		// A database that is not there answers 4060 first and 18456 last.
-		if f.Number == 4060 {
-			text = f.Message + " " + text
-		}
-	}
-	if a.integrated && (e.Number == 18452 || e.Number == 18456) {
-		text += " (" + a.hint + ")"
-	}
-	return text
-}
-
-type timeoutError struct{ text string }
-
-func (e *timeoutError) Error() string { return e.text }
-func (e *timeoutError) Timeout() bool { return true }
 
 // notes says each line once.
 type notes struct {
@@ -302,69 +260,8 @@ func (n *notes) say(text string) {
 	}
 }
 
-// auth is how a login proves itself.
-type auth struct {
-	integrated     bool
-	user, password string
-	login          string // for messages
-	parameters     map[string]string
-	hint           string // what to do when the server refuses it
-}
-
-func chooseAuth(o Options, srv Server) (auth, error) {
-	if o.User != "" {
-		a := auth{user: o.User, password: o.Password, login: o.User, parameters: map[string]string{}}
-		if strings.Contains(o.User, `\`) {
-			a.parameters["authenticator"] = "ntlm"
-		}
-		return a, nil
-	}
-	a := auth{integrated: true, parameters: map[string]string{}}
-	if runtime.GOOS == "windows" {
-		a.login = osUser()
-		a.parameters["authenticator"] = "winsspi"
-		a.hint = "the login was tried as the current Windows user; -U and -P log in as a SQL Server login"
-		return a, nil
-	}
-	if k, ok := kerberos(o.Env); ok {
-		a.login, a.user, a.parameters = k.login, k.user, k.parameters
-		a.hint = "the login was tried with the Kerberos ticket of " + k.login + "; klist shows it, -U and -P log in as a SQL Server login"
-		return a, nil
-	}
-	const what = "get a Kerberos ticket with kinit, or log in with -U and -P"
-	if !srv.Loopback() {
-		return auth{}, fmt.Errorf("-E: there is no Kerberos ticket or keytab to log in to %s with; %s", srv, what)
-	}
-	host, _ := os.Hostname()
-	if host == "" {
-		host = "localhost"
-	}
-	a.login = osUser()
-	a.user = host + `\` + a.login
-	a.parameters["authenticator"] = "ntlm"
-	a.hint = "without a Kerberos ticket the login was tried as the user " + a.login + " of this machine; " + what
-	return a, nil
-}
-
-func osUser() string {
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		return u.Username
-	}
-	for _, k := range []string{"USER", "USERNAME"} {
-		if v := os.Getenv(k); v != "" {
-			return v
-		}
-	}
-	return "nobody"
-}
-
 func remoteLoopback(c net.Conn) bool {
 	host, _, err := net.SplitHostPort(c.RemoteAddr().String())
 	ip := net.ParseIP(host)
 	return err == nil && ip != nil && ip.IsLoopback()
-}
-
-func isTLS(err error) bool {
-	var ce *tls.CertificateVerificationError
-	return errors.As(err, &ce) || strings.Contains(err.Error(), "TLS Handshake failed")
 }

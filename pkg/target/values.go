@@ -5,12 +5,15 @@ import (
 	sqldriver "database/sql/driver"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/golang-sql/civil"
 	mssql "github.com/microsoft/go-mssqldb"
 
+	"gostress/internal/tds"
 	"gostress/pkg/driver"
 )
 
@@ -20,14 +23,16 @@ type paramCache struct{ rows map[string]reflect.Type }
 // build gives the text and the arguments that make go-mssqldb send r.
 func (p *paramCache) build(r *driver.Request) (string, []sqldriver.NamedValue, error) {
 	text := r.Text
-	if r.Kind == driver.RPC {
-		text = r.Proc
-		if strings.ContainsAny(text, "\r\n';") || strings.TrimSpace(text) == "" {
-			return "", nil, fmt.Errorf("%q is not a procedure's name", text)
+	switch {
+	case r.Kind == driver.RPC:
+		var err error
+		if text, err = procedureName(r.Proc); err != nil {
+			return "", nil, err
 		}
-	} else if len(r.Params) == 0 && !strings.ContainsAny(text, "\n;") {
-		// A batch of one word would go out as a procedure call.
-		text += "\n"
+	case mayBeProcedure(text):
+		// go-mssqldb would call it, or copy rows into it. A blank in front moves no
+		// line number.
+		text = " " + text
 	}
 	if len(r.Params) == 0 {
 		return text, nil, nil
@@ -44,6 +49,77 @@ func (p *paramCache) build(r *driver.Request) (string, []sqldriver.NamedValue, e
 		args[i] = sqldriver.NamedValue{Name: strings.TrimPrefix(q.Name, "@"), Ordinal: i + 1, Value: v}
 	}
 	return text, args, nil
+}
+
+// commands are the words that go-mssqldb sends as a batch.
+var commands = []string{"RECONFIGURE", "SHUTDOWN", "CHECKPOINT", "COMMIT", "ROLLBACK", "REVERT"}
+
+// mayBeProcedure says whether go-mssqldb might take a batch for the name of a
+// procedure, or for a command of its own.
+func mayBeProcedure(text string) bool {
+	return strings.Contains(text, "[") || !strings.ContainsAny(text, " \n;") || isBulk(text)
+}
+
+// isBulk says that go-mssqldb takes the text for its own bulk copy.
+func isBulk(text string) bool {
+	const bulk = "INSERTBULK"
+	return len(text) > len(bulk) && strings.EqualFold(text[:len(bulk)], bulk)
+}
+
+// procedureName checks a procedure's name of one to four parts, and spells it so
+// that go-mssqldb takes it for one.
+func procedureName(name string) (string, error) {
+	bad := func() (string, error) { return "", fmt.Errorf("%q is not a procedure's name", name) }
+	rest, parts := name, 0
+	for {
+		if parts++; parts > 4 {
+			return bad()
+		}
+		n, ok := namePart(rest)
+		if !ok || n == 0 && (parts == 1 || n == len(rest)) {
+			return bad()
+		}
+		if n == len(rest) {
+			break
+		}
+		if rest[n] != '.' {
+			return bad()
+		}
+		rest = rest[n+1:]
+	}
+	if parts == 1 && (isBulk(name) || slices.Contains(commands, strings.ToUpper(name))) {
+		name = "[" + name + "]"
+	}
+	return name, nil
+}
+
+// namePart is the length of the identifier that s begins with: in brackets,
+// regular, or empty as the schema in "db..name".
+func namePart(s string) (int, bool) {
+	if strings.HasPrefix(s, "[") {
+		for i := 1; i < len(s); i++ {
+			if s[i] != ']' {
+				continue
+			}
+			if i+1 < len(s) && s[i+1] == ']' {
+				i++
+				continue
+			}
+			return i + 1, i > 1
+		}
+		return 0, false
+	}
+	for i, r := range s {
+		switch {
+		case r == '.':
+			return i, true
+		case r == '_' || r == '#' || unicode.IsLetter(r):
+		case i > 0 && (r == '@' || r == '$' || unicode.IsDigit(r)):
+		default:
+			return 0, false
+		}
+	}
+	return len(s), true
 }
 
 func (p *paramCache) value(q driver.Param) (any, error) {
@@ -90,9 +166,10 @@ func scalar(t driver.SQLType, v any) (any, error) {
 	case "varchar":
 		if s, ok := v.(string); ok {
 			if t.Len < 0 {
-				return mssql.VarCharMax(s), nil
+				return mssql.VarCharMax(tds.AppendChar(nil, s, tds.DefaultCollation)), nil
 			}
-			return mssql.VarChar(s), nil
+			// go-mssqldb would send UTF-8 and call it code page 1252.
+			return mssql.VarChar(tds.AppendChar(nil, s, tds.DefaultCollation)), nil
 		}
 	case "varbinary":
 		if b, ok := v.([]byte); ok {
@@ -115,6 +192,17 @@ func scalar(t driver.SQLType, v any) (any, error) {
 	case "datetime":
 		if d, ok := v.(time.Time); ok {
 			return mssql.DateTime1(d), nil
+		}
+	case "uniqueidentifier":
+		if v == nil {
+			return mssql.NullUniqueIdentifier{}, nil
+		}
+		if s, ok := v.(string); ok {
+			var u mssql.UniqueIdentifier
+			if err := u.Scan(s); err != nil {
+				return nil, fmt.Errorf("%q is not a uniqueidentifier", s)
+			}
+			return u, nil
 		}
 	case "datetimeoffset":
 		if d, ok := v.(time.Time); ok && t.Scale == 7 {
@@ -226,7 +314,27 @@ func (c converter) value(v any) any {
 
 // column describes column i of a result set, and how its values are read.
 func column(rows *mssql.Rowsq, i int, name string) (driver.Column, converter) {
-	t := driver.SQLType{Name: strings.ToLower(rows.ColumnTypeDatabaseTypeName(i))}
+	c := converter{kind: asIs}
+	t := columnType(rows, i)
+	switch t.Name {
+	case "decimal", "numeric", "money", "smallmoney":
+		c.kind = asText
+	case "uniqueidentifier":
+		c.kind = asGUID
+	}
+	nullable, _ := rows.ColumnTypeNullable(i)
+	return driver.Column{Name: name, Type: t, Nullable: nullable}, c
+}
+
+// columnType is what go-mssqldb tells of a column's type. It panics on types
+// that it can read and has no name for, such as users' CLR types.
+func columnType(rows *mssql.Rowsq, i int) (t driver.SQLType) {
+	defer func() {
+		if recover() != nil && t.Name == "" {
+			t.Name = "udt"
+		}
+	}()
+	t.Name = strings.ToLower(rows.ColumnTypeDatabaseTypeName(i))
 	if n, ok := rows.ColumnTypeLength(i); ok {
 		t.Len = int32(min(n, 1<<30))
 		if n > 8000 {
@@ -236,13 +344,5 @@ func column(rows *mssql.Rowsq, i int, name string) (driver.Column, converter) {
 	if p, s, ok := rows.ColumnTypePrecisionScale(i); ok {
 		t.Prec, t.Scale = uint8(p), uint8(s)
 	}
-	nullable, _ := rows.ColumnTypeNullable(i)
-	c := converter{kind: asIs}
-	switch t.Name {
-	case "decimal", "numeric", "money", "smallmoney":
-		c.kind = asText
-	case "uniqueidentifier":
-		c.kind = asGUID
-	}
-	return driver.Column{Name: name, Type: t, Nullable: nullable}, c
+	return t
 }
