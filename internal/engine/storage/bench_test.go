@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"flag"
 	"runtime"
 	"runtime/debug"
@@ -168,6 +169,36 @@ func BenchmarkSeek(b *testing.B) {
 	}
 }
 
+// BenchmarkHotRow: 64 sessions that all update one row of a Disk table.
+func BenchmarkHotRow(b *testing.B) {
+	s, tab := newTable(pairs(Disk, Ordered))
+	tx := s.Begin(ReadCommitted)
+	if _, err := tab.Insert(tx, []types.Value{intv(1), {}}); err != nil {
+		b.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		b.Fatal(err)
+	}
+	b.SetParallelism(32)
+	b.RunParallel(func(pb *testing.PB) {
+		row := []types.Value{intv(1), {}}
+		for pb.Next() {
+			tx := s.Begin(ReadCommitted)
+			err := ErrChanged
+			for errors.Is(err, ErrChanged) {
+				tx.StatementBegin()
+				err = tab.Seek(tx, 0, row[:1], func(id RowID) (bool, error) { return false, tab.Update(tx, id, row) })
+			}
+			if err == nil {
+				err = tx.Commit()
+			}
+			if err != nil {
+				b.Error(err)
+			}
+		}
+	})
+}
+
 func BenchmarkNewLocal(b *testing.B) {
 	def := TableDef{Kind: Local, Columns: []Column{{Type: types.SmallInt}, {Type: types.Int}, {Type: types.Int}}, Indexes: []IndexDef{
 		{Columns: []int{1}, Buckets: 8}, {Columns: []int{2}, Buckets: 8},
@@ -232,6 +263,28 @@ func TestManyOrders(t *testing.T) {
 	t.Logf("%d orders in %v, %v each", o.header.RowCount(), took, took/time.Duration(*manyOrders))
 	t.Logf("headers %d MB + indexes %d MB, lines %d MB + indexes %d MB, heap %d MB", t1>>20, i1>>20, t2>>20, i2>>20, m.HeapAlloc>>20)
 	t.Logf("a collection takes %v, the longest pause was %v", gcTook, slicesMax(stats.Pause))
+	start = time.Now()
+	tx := o.store.Begin(Snapshot)
+	for _, tab := range []*Table{o.lines, o.header} {
+		if err := tab.Truncate(tx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deleted := time.Since(start)
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("deleting all took %v, its commit with collection %v", deleted, time.Since(start)-deleted)
+	h, l := orderRows()
+	seed := uint64(1)
+	for range *manyOrders {
+		if err := o.insert(h, l, &seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t1, _ = o.header.MemoryBytes()
+	t2, _ = o.lines.MemoryBytes()
+	t.Logf("after inserting as many again: headers %d MB, lines %d MB", t1>>20, t2>>20)
 }
 
 func slicesMax(d []time.Duration) (m time.Duration) {

@@ -17,11 +17,6 @@ func (st *tableState) value(p unsafe.Pointer, c int) types.Value {
 	return l.view(p, c)
 }
 
-func mix(h, n uint64) uint64 {
-	h = (h ^ n) * 0x9E3779B97F4A7C15
-	return h ^ h>>29
-}
-
 // hashNumber is what a value adds to a key's hash: the number itself where
 // equal values have equal numbers, so that neighbouring keys can be put into
 // neighbouring buckets.

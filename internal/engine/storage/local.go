@@ -329,7 +329,7 @@ func (t *Table) updateLocal(tx *Tx, id RowID, row []types.Value) error {
 	l := t.local
 	if _, err := l.insert(tx, localStamp(tx), row); err != nil {
 		if l.temp && tx != nil {
-			tx.undo(len(tx.log) - 1)
+			tx.undo(len(tx.log)-1, t)
 			return err
 		}
 		*end(t.row(rowNo(id))) = never

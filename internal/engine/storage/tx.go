@@ -163,12 +163,18 @@ func (tx *Tx) stampAll(time uint64) []dirty {
 		t := tx.log[i].t
 		rows, dead := int64(0), 0
 		from := i
+		if t.local == nil {
+			t.enter(tx)
+		}
 		for ; i < len(tx.log) && tx.log[i].t == t; i++ {
 			c := &tx.log[i]
-			if t.local != nil || t.closed.Load() {
-				if t.local != nil && c.op == opEnd {
+			if t.local != nil {
+				if c.op == opEnd {
 					t.local.retire(c.row)
 				}
+				continue
+			}
+			if t.closed.Load() {
 				continue
 			}
 			p := t.slab.row(c.row)
@@ -187,6 +193,10 @@ func (tx *Tx) stampAll(time uint64) []dirty {
 				}
 			}
 		}
+		if t.local != nil {
+			continue
+		}
+		t.leave(tx)
 		if rows != 0 {
 			t.rows.Add(rows)
 		}
@@ -204,7 +214,7 @@ func (tx *Tx) Rollback() {
 	if tx.ended {
 		return
 	}
-	tx.finish(tx.undo(0))
+	tx.finish(tx.undo(0, nil))
 }
 
 // Savepoint marks the present state.
@@ -216,19 +226,28 @@ func (tx *Tx) RollbackTo(sp Savepoint) {
 	if tx.ended || sp.log >= len(tx.log) {
 		return
 	}
-	made := tx.undo(sp.log)
+	made := tx.undo(sp.log, nil)
 	tx.store.wake(tx.slot)
 	collect(tx.store, made)
 }
 
-// undo takes back the log's entries from the last down to number from.
-func (tx *Tx) undo(from int) []dirty {
+// undo takes back the log's entries from the last down to number from. in is
+// the table that the transaction has entered, if any.
+func (tx *Tx) undo(from int, in *Table) []dirty {
 	var made []dirty
+	if in == nil {
+		defer tx.slot.busy.Store(0)
+	}
+	last := in
 	for i := len(tx.log) - 1; i >= from; i-- {
 		c := &tx.log[i]
 		if c.t.local != nil {
 			c.t.local.undo(c)
 			continue
+		}
+		if c.t != last {
+			c.t.enter(tx)
+			last = c.t
 		}
 		if c.t.closed.Load() {
 			continue

@@ -130,7 +130,7 @@ func (w *waiter) cheaper(o *waiter) bool {
 // deadlocked makes the transaction the victim: its rows are set free at once.
 func (tx *Tx) deadlocked() error {
 	tx.doomed = true
-	made := tx.undo(0)
+	made := tx.undo(0, nil)
 	tx.store.wake(tx.slot)
 	collect(tx.store, made)
 	return sqlerr.Deadlock(tx.session)
