@@ -228,3 +228,28 @@ func TestDiskSnapshotConflict(t *testing.T) {
 	wantNumber(t, set(t, tab, a, 1, "a"), 3960)
 	a.Rollback()
 }
+
+// TestMixedLevels: statements above ReadCommitted share one snapshot, whatever
+// the statements between them read.
+func TestMixedLevels(t *testing.T) {
+	t.Parallel()
+	s, tab := twoRows(t, Memory)
+	add := func(key int64) {
+		tx := begin1(s)
+		mustInsert(t, tab, tx, key, "")
+		mustCommit(t, tx)
+	}
+	tx := begin1(s)
+	for i, step := range []struct {
+		iso  Isolation
+		want int
+	}{{ReadCommitted, 3}, {Snapshot, 4}, {ReadCommitted, 5}, {Snapshot, 4}, {Serializable, 4}, {ReadCommitted, 8}} {
+		add(int64(10 + i))
+		tx.SetIsolation(step.iso)
+		tx.StatementBegin()
+		if got := scanKeys(t, tab, tx); len(got) != step.want {
+			t.Errorf("statement %d sees %v, want %d rows", i, got, step.want)
+		}
+	}
+	wantNumber(t, tx.Commit(), 41325)
+}

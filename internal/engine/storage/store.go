@@ -77,15 +77,15 @@ func (s *Store) giveSlot(no uint32) {
 	s.free.Unlock()
 }
 
-// publish says what the slot's transaction may read from now on, unless it
-// keeps its snapshot. What it publishes is at most what it returns: a
-// collector that looked before the store had looked at an earlier clock.
+// publish returns the time until which a statement that begins now reads, and
+// says so to collectors, unless the transaction keeps an earlier snapshot. What
+// it publishes is at most what it returns: a collector that looked before the
+// store had looked at an earlier clock.
 func (s *Store) publish(sl *slot, keep bool) (reads uint64) {
 	sl.epoch.Store(s.epoch.Load())
-	if keep {
-		return 0
+	if !keep {
+		sl.reads.Store(s.clock.Load())
 	}
-	sl.reads.Store(s.clock.Load())
 	return s.clock.Load()
 }
 
@@ -110,6 +110,9 @@ func (s *Store) Begin(iso Isolation) *Tx {
 	sl.state.Store(active)
 	tx.log = sl.log[:0]
 	tx.reads = s.publish(sl, false)
+	if iso != ReadCommitted {
+		tx.snap = tx.reads
+	}
 	tx.nextStamp()
 	return tx
 }

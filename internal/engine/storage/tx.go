@@ -16,7 +16,8 @@ type Tx struct {
 	iso    Isolation
 	doomed bool
 	ended  bool
-	reads  uint64 // sees what was committed until this time
+	reads  uint64 // the statement sees what was committed until this time
+	snap   uint64 // the transaction's snapshot; 0 until a level above ReadCommitted needs it
 	stamp  uint64 // of the current statement
 	id     uint64
 	log    []change
@@ -65,9 +66,12 @@ func (tx *Tx) StatementBegin() {
 	if tx.ended {
 		return
 	}
-	reads := tx.store.publish(tx.slot, tx.iso != ReadCommitted)
-	if tx.iso == ReadCommitted {
-		tx.reads = reads
+	tx.reads = tx.store.publish(tx.slot, tx.snap != 0)
+	if tx.iso != ReadCommitted {
+		if tx.snap == 0 {
+			tx.snap = tx.reads
+		}
+		tx.reads = tx.snap
 	}
 	tx.nextStamp()
 }
@@ -85,8 +89,8 @@ func (tx *Tx) SetDeadlockPriority(p int) { tx.priority = p }
 // SetSession sets the session number that error 1205 names.
 func (tx *Tx) SetSession(spid int) { tx.session = spid }
 
-// SetIsolation changes the level of the reads that follow. From ReadCommitted
-// to a stricter level, the snapshot is that of the current statement.
+// SetIsolation changes the level from the next statement on. All statements
+// above ReadCommitted share one snapshot, that of the first of them.
 func (tx *Tx) SetIsolation(iso Isolation) { tx.iso = iso }
 
 // Isolation is the current level.

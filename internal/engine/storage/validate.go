@@ -49,13 +49,17 @@ func (tx *Tx) validate(time uint64) error {
 func (r *readScan) phantom(tx *Tx, time uint64) bool {
 	t := r.t
 	st := t.state.Load()
+	snap := tx.snap
+	if snap == 0 {
+		snap = tx.reads // the level was raised within the statement
+	}
 	found := false
 	check := func(p unsafe.Pointer) {
 		b := atomic.LoadUint64(begin(p))
 		if b == 0 || b == never || b&flagTx != 0 && tx.own(b) {
 			return
 		}
-		if b = tx.settle(begin(p), b, time); b <= tx.reads || b > time {
+		if b = tx.settle(begin(p), b, time); b <= snap || b > time {
 			return
 		}
 		e := atomic.LoadUint64(end(p))
