@@ -135,7 +135,7 @@ func run(t testing.TB, s *Session, texts ...string) {
 func brief(transcript string) string {
 	var out []string
 	for _, l := range strings.Split(strings.TrimSpace(transcript), "\n") {
-		if strings.HasPrefix(l, "done") || strings.HasPrefix(l, "columns") || strings.HasPrefix(l, "env ") || l == "" {
+		if strings.HasPrefix(l, "done") || strings.HasPrefix(l, "columns") || strings.HasPrefix(l, "env ") || strings.HasPrefix(l, "status ") || l == "" {
 			continue
 		}
 		if strings.HasPrefix(l, "error ") || strings.HasPrefix(l, "info ") {
