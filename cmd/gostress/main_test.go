@@ -33,7 +33,10 @@ const testPassword = `P@ss;w={0}%r#d'"!`
 
 // testServer is one embedded engine for all scripts of a test run; each script
 // works in databases of its own.
-var testServer = sync.OnceValues(func() (int, error) {
+var testServer = sync.OnceValues(startServer)
+
+// startServer starts an embedded engine that ends with the process.
+func startServer() (int, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, err
@@ -43,16 +46,21 @@ var testServer = sync.OnceValues(func() (int, error) {
 		_ = server.Serve(context.Background(), server.Options{Listener: ln, Engine: eng, Users: map[string]string{"sa": testPassword}})
 	}()
 	return ln.Addr().(*net.TCPAddr).Port, nil
-})
+}
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{
+	testscript.Run(t, scriptParams(testServer))
+}
+
+// scriptParams are those of every script; server gives the port of its engine.
+func scriptParams(server func() (int, error)) testscript.Params {
+	return testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
-			port, err := testServer()
+			port, err := server()
 			if err != nil {
 				return err
 			}
@@ -84,7 +92,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exitcode": exitCode, "utf8": toUTF8, "size": fileSize, "glob": globs, "await": await,
 		},
-	})
+	}
 }
 
 // exitCode is "exitcode N program args...": it runs the program and holds its
