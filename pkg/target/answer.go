@@ -69,14 +69,19 @@ func (c *call) read() (err error) {
 func (c *call) drain() error {
 	for {
 		if err := c.rows.NextResultSet(); err != nil {
-			return ended(err)
+			if err = ended(err); err == nil {
+				// It came to its end before an attention was sent.
+				err = c.ctx.Err()
+			}
+			return err
 		}
 	}
 }
 
-// ended is nil at an answer's end.
+// ended is nil at an answer's end. That is a bare io.EOF: a broken connection has
+// one wrapped.
 func ended(err error) error {
-	if errors.Is(err, io.EOF) {
+	if err == io.EOF {
 		return nil
 	}
 	return err
@@ -191,11 +196,9 @@ func (c *call) resultSet() error {
 	p := startPump(&c.queue)
 	defer func() { c.held = append(c.held, p.stop(&c.queue)...) }()
 	for {
-		switch err := c.rows.Next(s.row); {
-		case errors.Is(err, io.EOF):
-			s.done = true
-			return nil
-		case err != nil:
+		if err := c.rows.Next(s.row); err != nil {
+			err = ended(err)
+			s.done = err == nil
 			return err
 		}
 		c.out.Rows++
