@@ -383,6 +383,9 @@ func (p *changePlan) run(f *expr.Frame, emit func(row []types.Value) error) (int
 	if err := cancelled(f); err != nil {
 		return 0, err
 	}
+	if err := p.out.begin(f); err != nil {
+		return 0, err
+	}
 	in := p.instance()
 	in.f = f
 	in.gen++
@@ -514,7 +517,7 @@ func (in *changeInstance) r(row []types.Value, data *storage.Table, gone []types
 		data.Read(id, nil, old)
 	}
 	if p.delete {
-		if err := tg.checkChildren(f, old, nil, "DELETE"); err != nil {
+		if err := tg.checkChildren(f, old, nil, "DELETE", &in.late); err != nil {
 			return err
 		}
 		if err := data.Delete(f.Tx, id); err != nil {
@@ -552,7 +555,7 @@ func (in *changeInstance) update(row []types.Value, data *storage.Table, id stor
 		}
 	}
 	if len(tg.children) > 0 {
-		if err := tg.checkChildren(f, old, fresh, "UPDATE"); err != nil {
+		if err := tg.checkChildren(f, old, fresh, "UPDATE", &in.late); err != nil {
 			return err
 		}
 	}

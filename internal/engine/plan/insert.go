@@ -21,16 +21,22 @@ type inserter struct {
 	defaults []colConv // of the columns that are not given
 	identity int       // the identity column, -1 = none
 	explicit bool      // a value is given for it
-	out      *output
+	// last is the register of the last identity value this statement gave to a
+	// table variable: the statement does not see its own rows. -1 = none.
+	last int
+	out  *output
 }
 
 // newInserter prepares an INSERT into the given columns; without a list the
 // columns are all that take a value. Error 8101: n, the number of values, can
 // only mean that one is for the identity column.
 func (b *block) newInserter(tg *target, cols []int, listed bool, n int) (*inserter, error) {
-	in := &inserter{target: tg, cols: cols, identity: -1}
+	in := &inserter{target: tg, cols: cols, identity: -1, last: -1}
 	if tg.t.Identity != nil {
 		in.identity = tg.t.Identity.Column
+		if tg.slot >= 0 {
+			in.last = b.c.regs(1)
+		}
 	}
 	if !listed {
 		all := 0
@@ -70,6 +76,9 @@ func (b *block) newInserter(tg *target, cols []int, listed bool, n int) (*insert
 func (in *inserter) identityInsert(f *expr.Frame) error {
 	if in.identity < 0 {
 		return nil
+	}
+	if in.last >= 0 {
+		f.Regs[in.last] = nullValue
 	}
 	on := false
 	if h, ok := f.Session.(Host); ok && in.slot < 0 {
@@ -145,11 +154,16 @@ func (in *inserter) identify(f *expr.Frame, data *storage.Table, row []types.Val
 		return nil
 	}
 	var n int64
-	if in.slot >= 0 {
-		var err error
-		if n, err = nextLocal(f, in.t, data); err != nil {
-			return err
+	if in.last >= 0 {
+		if last := f.Regs[in.last]; !last.IsNull() {
+			n = last.Int() + id.Increment
+		} else {
+			var err error
+			if n, err = nextLocal(f, in.t, data); err != nil {
+				return err
+			}
 		}
+		f.Regs[in.last] = types.NewInt(types.KindBigInt, n)
 	} else {
 		n = id.Next()
 	}
@@ -275,8 +289,8 @@ type insertPlan struct {
 	// apart: the target is a table variable that is read too. Its rows are
 	// found first: outside a transaction new ones would be seen.
 	apart bool
-	top    *expr.Expr
-	pool   sync.Pool
+	top   *expr.Expr
+	pool  sync.Pool
 }
 
 // insertSource compiles where the rows come from and returns how many values
@@ -411,6 +425,9 @@ func (p *insertPlan) run(f *expr.Frame, emit func(row []types.Value) error) (int
 		return 0, err
 	}
 	if err := p.in.identityInsert(f); err != nil {
+		return 0, err
+	}
+	if err := p.in.out.begin(f); err != nil {
 		return 0, err
 	}
 	in := p.instance()

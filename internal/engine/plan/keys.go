@@ -146,15 +146,19 @@ func (t *target) checkParents(f *expr.Frame, row []types.Value, changed []bool, 
 		if !k.self || late == nil {
 			return t.parentMissing(k, action)
 		}
-		*late = append(*late, lateKey{k, key})
+		*late = append(*late, lateKey{k: k, key: key})
 	}
 	return nil
 }
 
-// lateKey is a key into the table itself that the statement has to bring.
+// lateKey is a key into the table itself that is looked at when the statement
+// is done: one that it has to bring, or one that went and nobody may keep.
 type lateKey struct {
-	k   *parentKey
-	key []types.Value
+	k     *parentKey
+	child *childKey
+	does  catalog.Action
+	gone  bool // by a DELETE
+	key   []types.Value
 }
 
 // checkLate looks for the late keys among what the statement wrote.
@@ -166,6 +170,16 @@ func (t *target) checkLate(f *expr.Frame, late []lateKey, action string) error {
 		f.Tx.StatementBegin()
 	}
 	for _, l := range late {
+		if l.child != nil {
+			ids, err := l.child.rows(f, l.key)
+			if err == nil && len(ids) > 0 {
+				err = l.child.act(f, l.does, ids, action, l.gone)
+			}
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		if ok, err := l.k.found(f, l.key); err != nil || !ok {
 			if err == nil {
 				err = t.parentMissing(l.k, action)
@@ -207,7 +221,9 @@ func anyOf(cols []int, set []bool) bool {
 
 // checkChildren is asked when a row goes or its key changes: rows that refer to
 // the old key forbid it, or go or change with it. fresh is nil for a DELETE.
-func (t *target) checkChildren(f *expr.Frame, old, fresh []types.Value, action string) error {
+// Rows of the table itself are looked at when the statement is done: late
+// collects their keys.
+func (t *target) checkChildren(f *expr.Frame, old, fresh []types.Value, action string, late *[]lateKey) error {
 	for i := range t.children {
 		k := &t.children[i]
 		key := make([]types.Value, 0, 4)
@@ -220,16 +236,20 @@ func (t *target) checkChildren(f *expr.Frame, old, fresh []types.Value, action s
 		if null || !moved {
 			continue
 		}
+		does := k.fk.OnDelete
+		if fresh != nil {
+			does = k.fk.OnUpdate
+		}
+		if k.child.t.ID == t.t.ID && late != nil {
+			*late = append(*late, lateKey{child: k, does: does, gone: fresh == nil, key: key})
+			continue
+		}
 		ids, err := k.rows(f, key)
 		if err != nil {
 			return err
 		}
 		if len(ids) == 0 {
 			continue
-		}
-		does := k.fk.OnDelete
-		if fresh != nil {
-			does = k.fk.OnUpdate
 		}
 		if err := k.act(f, does, ids, action, fresh == nil); err != nil {
 			return err
@@ -294,7 +314,7 @@ func (k *childKey) act(f *expr.Frame, does catalog.Action, ids []storage.RowID, 
 		old := make([]types.Value, len(k.child.t.Columns))
 		data.Read(id, nil, old)
 		if does == catalog.Cascade {
-			if err := k.child.checkChildren(f, old, nil, action); err != nil {
+			if err := k.child.checkChildren(f, old, nil, action, nil); err != nil {
 				return err
 			}
 			if err := data.Delete(f.Tx, id); err != nil && err != storage.ErrGone {

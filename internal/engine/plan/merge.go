@@ -284,6 +284,9 @@ func (p *mergePlan) run(f *expr.Frame, emit func(row []types.Value) error) (int6
 			}
 		}
 	}
+	if err := p.out.begin(f); err != nil {
+		return 0, err
+	}
 	in := p.instance()
 	in.f = f
 	in.gen++
@@ -432,7 +435,7 @@ func (in *mergeInstance) act(a *mergeAct) error {
 		name = "DELETE"
 		clear(fresh)
 		data.Read(a.id, nil, old)
-		if err := tg.checkChildren(f, old, nil, "MERGE"); err != nil {
+		if err := tg.checkChildren(f, old, nil, "MERGE", &in.late); err != nil {
 			return err
 		}
 		if err := data.Delete(f.Tx, a.id); err != nil {
@@ -471,7 +474,7 @@ func (in *mergeInstance) update(a *mergeAct, vals []types.Value, data *storage.T
 	if err := tg.checkParents(f, fresh, w.changed, "MERGE", &in.late); err != nil {
 		return err
 	}
-	if err := tg.checkChildren(f, old, fresh, "MERGE"); err != nil {
+	if err := tg.checkChildren(f, old, fresh, "MERGE", &in.late); err != nil {
 		return err
 	}
 	if tg.slot < 0 {

@@ -100,7 +100,7 @@ type statement struct {
 	db      *ast.Identifier // of the view being expanded
 	hints   queryHints
 	slots   map[int]bool // table variables that the statement reads
-	finish  []func() // to be done when all of the statement is compiled
+	finish  []func()     // to be done when all of the statement is compiled
 }
 
 // newBlock makes a block whose correlated names are looked up in parent, which
@@ -266,6 +266,14 @@ func (b *block) column(e *ast.ColumnReferenceExpression) (expr.Expr, error) {
 		}
 	}
 	if len(parts) > 1 {
+		// Where the table is known, it is the column that is not.
+		for s := b; s != nil; s = s.parent {
+			for _, src := range s.sources {
+				if src.matches(parts[:len(parts)-1]) {
+					return expr.Expr{}, sqlerr.InvalidColumn(parts[len(parts)-1]).At(tsql.Line(e))
+				}
+			}
+		}
 		return expr.Expr{}, sqlerr.Unbound(strings.Join(parts, ".")).At(tsql.Line(e))
 	}
 	return expr.Expr{}, sqlerr.InvalidColumn(parts[0]).At(tsql.Line(e))

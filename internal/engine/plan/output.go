@@ -132,6 +132,14 @@ func (b *block) outputInto(into *ast.OutputIntoClause, items []item) (*inserter,
 	return in, nil
 }
 
+// begin readies the clauses for a run.
+func (o *output) begin(f *expr.Frame) error {
+	if o == nil || o.into == nil {
+		return nil
+	}
+	return o.into.identityInsert(f)
+}
+
 // take evaluates the clauses for the row that was just changed. Rows for the
 // client are kept until the statement is done.
 func (o *output) take(f *expr.Frame, rows *[]types.Value) error {
