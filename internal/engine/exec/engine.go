@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gostress/internal/engine/catalog"
+	"gostress/internal/engine/dmv"
 	"gostress/internal/engine/sqlerr"
 )
 
@@ -128,5 +129,7 @@ func (e *Engine) session(spid int) *Session {
 
 // newCatalog makes the instance's databases and the system views they show.
 func newCatalog(e *Engine) *catalog.Instance {
-	return catalog.NewInstance(catalog.Options{ServerName: e.opts.ServerName, Now: e.opts.Now, DataPath: dataPath})
+	in := catalog.NewInstance(catalog.Options{ServerName: e.opts.ServerName, Now: e.opts.Now, DataPath: dataPath})
+	dmv.Install(in, e)
+	return in
 }

@@ -77,9 +77,9 @@ func (s *Session) request(ctx context.Context, text string, out Output, rpc bool
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s.live.begin(text, s.e.opts.Now(), cancel)
+	s.live.begin(text, s.e.opts.Now(), cancel, s)
 	defer func() {
-		s.live.end(s.e.opts.Now())
+		s.live.end(s.e.opts.Now(), s)
 		s.e.sweep()
 	}()
 	s.ctx, s.done = ctx, ctx.Done()

@@ -76,7 +76,7 @@ func newSession(e *Engine, opts SessionOptions, db *catalog.Database) *Session {
 	s.rng = rand.New(s.pcg)
 	s.temp = &catalog.TempTables{}
 	s.temp.Enter()
-	s.live.open(e.opts.Now())
+	s.live.open(e.opts.Now(), s)
 	return s
 }
 
@@ -179,5 +179,7 @@ func (discard) Row([]types.Value) error { return nil }
 func (discard) Event(Event) error       { return nil }
 
 func foldName(s string) string { return strings.ToLower(s) }
+
+func upper(s string) string { return strings.ToUpper(s) }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -191,7 +191,8 @@ func (cc *compiler) setCommands(n *ast.SetCommandStatement) (*code, error) {
 
 func (cc *compiler) setCommand(g *ast.GeneralSetCommand) (*code, error) {
 	var x expr.Expr
-	if text := literalText(g.Parameter); text != "" {
+	if _, binary := g.Parameter.(*ast.BinaryLiteral); !binary && literalText(g.Parameter) != "" {
+		text := literalText(g.Parameter)
 		x = expr.Constant(types.NVarChar(len(text)), types.NewString(types.KindNVarChar, text))
 	} else {
 		var err error
