@@ -22,7 +22,10 @@ func (t *transcript) Row(v []types.Value) error {
 	parts := make([]string, len(v))
 	for i := range v {
 		parts[i] = "NULL"
-		if !v[i].IsNull() {
+		switch {
+		case v[i].Kind().IsBinary():
+			parts[i] = fmt.Sprintf("0x%X", v[i].Bytes())
+		case !v[i].IsNull():
 			parts[i] = types.Format(v[i])
 		}
 	}
