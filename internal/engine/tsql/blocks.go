@@ -6,8 +6,8 @@ import "gostress/internal/engine/sqlerr"
 // and how deep they nest.
 func blocks(text string, t []token) error {
 	type open struct {
-		what string // "(", CASE, BEGIN, TRY, CATCH
-		at   int
+		what  string // "(", CASE, BEGIN, TRY, CATCH
+		chain int    // of the statements around it
 	}
 	var stack []open
 	top := func() string {
@@ -17,6 +17,20 @@ func blocks(text string, t []token) error {
 		return stack[len(stack)-1].what
 	}
 	prefix := 0 // length of a run of prefix operators
+	// chain counts IF, WHILE and ELSE that hang on each other without a block;
+	// around adds up those of the open blocks. body says that the next statement
+	// is the one an IF or WHILE governs.
+	chain, around, body := 0, 0, false
+	push := func(what string) {
+		stack = append(stack, open{what, chain})
+		around += chain
+		chain, body = 0, false
+	}
+	pop := func() {
+		chain = stack[len(stack)-1].chain
+		around -= chain
+		stack = stack[:len(stack)-1]
+	}
 	for i := range t {
 		w := t[i].word
 		if t[i].kind != tokWord && t[i].kind != tokPunct {
@@ -31,14 +45,25 @@ func blocks(text string, t []token) error {
 		}
 		switch w {
 		case "(":
-			stack = append(stack, open{"(", i})
+			was := body
+			push("(")
+			body = was
 		case ")":
 			if top() != "(" {
 				return near(text, t[i])
 			}
-			stack = stack[:len(stack)-1]
+			pop()
+		case "IF", "WHILE":
+			if body || i > 0 && t[i-1].word == "ELSE" {
+				chain++
+			} else {
+				chain = 1
+			}
+			body = true
 		case "CASE":
-			stack = append(stack, open{"CASE", i})
+			was := body
+			push("CASE")
+			body = was
 		case "BEGIN":
 			if what := beginKind(t, i); what != "" {
 				if top() == "(" {
@@ -50,10 +75,10 @@ func blocks(text string, t []token) error {
 				if what == "CATCH" && !(i >= 2 && t[i-1].word == "TRY" && t[i-2].word == "END" || i >= 3 && t[i-1].word == ";" && t[i-2].word == "TRY" && t[i-3].word == "END") {
 					return near(text, t[i+1])
 				}
-				stack = append(stack, open{what, i})
+				push(what)
 			}
 		case "END":
-			if t[i+1].word == "CONVERSATION" {
+			if t[i+1].word == "CONVERSATION" || i > 0 && periods[t[i-1].word] {
 				break
 			}
 			switch top() {
@@ -74,9 +99,13 @@ func blocks(text string, t []token) error {
 			default:
 				return near(text, t[i])
 			}
-			stack = stack[:len(stack)-1]
+			pop()
+		default:
+			if t[i].kind == tokWord && starters[w] && top() != "(" && top() != "CASE" {
+				body = false
+			}
 		}
-		if len(stack)+prefix > maxNesting {
+		if len(stack)+prefix+chain+around > maxNesting {
 			return at(sqlerr.NestedTooDeep(), t[i].line)
 		}
 	}
@@ -85,6 +114,9 @@ func blocks(text string, t []token) error {
 	}
 	return nil
 }
+
+// periods are the words before END in GENERATED ALWAYS AS ROW END.
+var periods = words("ROW SUSER_SID SUSER_SNAME TRANSACTION_ID SEQUENCE_NUMBER")
 
 // beginKind says what BEGIN at i opens; "" for BEGIN TRANSACTION and the like.
 func beginKind(t []token, i int) string {

@@ -10,14 +10,15 @@ import (
 // locate finds the token at which teesql stopped. Its errors carry the token's
 // text at best, so the shortest beginning of the batch is looked for that fails
 // in the same way. Only batches with an error pay for it.
-func locate(text string, e *edits, tokens []token, failure error) error {
+func locate(b *Source, e *edits, tokens []token, failure error) error {
+	text := b.Text
 	if err := known(text, tokens); err != nil {
 		return err
 	}
 	message := failure.Error()
 	n := len(tokens) - 1 // without the end
 	same := func(i int) bool {
-		_, err := parser.Parse(context.Background(), strings.NewReader(e.text[:tokens[i].end+e.insert]))
+		_, err := parser.Parse(context.Background(), strings.NewReader(e.prefix(b, tokens[i])))
 		return err != nil && err.Error() == message
 	}
 	// A beginning that ends before the token fails at its own end, with another
@@ -40,7 +41,7 @@ func locate(text string, e *edits, tokens []token, failure error) error {
 	// Messages without the token's text are also those of a beginning that
 	// ends one token too early.
 	for i := lo; i < n && i <= lo+2; i++ {
-		if got := tokens[i].text(e.text[e.insert:]); strings.HasSuffix(message, got) {
+		if got := tokens[i].text(text); strings.HasSuffix(message, got) {
 			return near(text, tokens[i])
 		}
 	}

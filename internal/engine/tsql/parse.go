@@ -2,9 +2,9 @@ package tsql
 
 import (
 	"context"
+	"slices"
 	"strings"
 
-	"github.com/sqlc-dev/teesql/ast"
 	"github.com/sqlc-dev/teesql/parser"
 
 	"gostress/internal/engine/sqlerr"
@@ -26,14 +26,14 @@ func parse(text string) (*Batch, error) {
 	e := rewrite(b, s)
 	script, err := parser.Parse(context.Background(), strings.NewReader(e.text))
 	if err != nil {
-		return nil, locate(text, e, s.tokens, err)
+		return nil, locate(&b.Source, e, s.tokens, err)
 	}
 	for _, sb := range script.Batches {
 		b.Statements = append(b.Statements, sb.Statements...)
 	}
 	e.restore(b)
 	patchTypes(b)
-	if err := covered(b, s.tokens); err != nil {
+	if err := covered(b, s.tokens, e.blank); err != nil {
 		return nil, err
 	}
 	if err := inspect(b, s.tokens); err != nil {
@@ -43,29 +43,30 @@ func parse(text string) (*Batch, error) {
 }
 
 // covered checks that every token belongs to a statement: what teesql steps over
-// (GO, an unknown word) is an error.
-func covered(b *Batch, tokens []token) error {
+// (GO, an unknown word) is an error. The tokens in blank were hidden from it.
+func covered(b *Batch, tokens []token, blank []span) error {
 	i := 0
+	skip := func(to int) error {
+		for ; tokens[i].kind != tokEOF && tokens[i].pos < to; i++ {
+			hidden := slices.ContainsFunc(blank, func(s span) bool { return s.lo <= tokens[i].pos && tokens[i].pos < s.hi })
+			if tokens[i].word != ";" && !hidden {
+				return near(b.Text, tokens[i])
+			}
+		}
+		return nil
+	}
 	for _, st := range b.Statements {
 		f := fragment(st)
 		if f == nil || !f.HasSpan() {
 			return nil
 		}
-		lo, hi := b.byteOffset(f.StartOffset), b.byteOffset(f.EndOffset())
-		for ; tokens[i].kind != tokEOF && tokens[i].pos < lo; i++ {
-			if tokens[i].word != ";" {
-				return near(b.Text, tokens[i])
-			}
+		if err := skip(b.byteOffset(f.StartOffset)); err != nil {
+			return err
 		}
-		for ; tokens[i].kind != tokEOF && tokens[i].pos < hi; i++ {
+		for hi := b.byteOffset(f.EndOffset()); tokens[i].kind != tokEOF && tokens[i].pos < hi; i++ {
 		}
 	}
-	for ; tokens[i].kind != tokEOF; i++ {
-		if tokens[i].word != ";" {
-			return near(b.Text, tokens[i])
-		}
-	}
-	return nil
+	return skip(len(b.Text))
 }
 
 // near is error 102 or, for a reserved word, 156.
@@ -80,12 +81,18 @@ func near(text string, t token) *sqlerr.Error {
 	return at(sqlerr.Syntax(s), t.line)
 }
 
-// nearAt is near for token i; at the end of the batch, the last token is named.
+// nearAt is near for token i. What is missing at the end of the batch is error
+// 102 with the last token, a keyword too.
 func nearAt(text string, tokens []token, i int) *sqlerr.Error {
-	if tokens[i].kind == tokEOF && i > 0 {
-		i--
+	if tokens[i].kind != tokEOF || i == 0 {
+		return near(text, tokens[i])
 	}
-	return near(text, tokens[i])
+	last := tokens[i-1]
+	s := last.text(text)
+	if last.kind == tokString || last.kind == tokQuoted {
+		s = unquote(s)
+	}
+	return at(sqlerr.Syntax(s), last.line)
 }
 
 func unquote(s string) string {
@@ -94,31 +101,6 @@ func unquote(s string) string {
 		return s[1 : len(s)-1]
 	}
 	return s
-}
-
-// inspect refuses statements that teesql made out of what it could not read.
-func inspect(b *Batch, tokens []token) error {
-	var err error
-	fail := func(st ast.Statement) {
-		if err == nil {
-			err = near(b.Text, tokens[tokenAt(tokens, b.Offset(st))])
-		}
-	}
-	Statements(b.Statements, func(st ast.Statement) {
-		switch st := st.(type) {
-		case *ast.LabelStatement:
-			i := tokenAt(tokens, b.Offset(st))
-			if !strings.HasSuffix(st.Value, ":") || tokens[i+1].word != ":" {
-				fail(st)
-			}
-		case *ast.ExecuteStatement:
-			i := tokenAt(tokens, b.Offset(st))
-			if w := tokens[i].word; w != "EXEC" && w != "EXECUTE" && i > 0 && w != "{" {
-				fail(st)
-			}
-		}
-	})
-	return err
 }
 
 // tokenAt returns the token that holds a byte offset.

@@ -12,13 +12,18 @@ import (
 // same length.
 type edits struct {
 	text   string
-	insert int   // UTF-16 units put before everything else: "EXEC "
+	insert []insertion
 	hash   []int // UTF-16 offsets of HASH in PRIMARY KEY NONCLUSTERED HASH (...)
 	merge  []mergeHint
-	source []int // offsets of DATABASE_SNAPSHOT in RESTORE
+	source []int  // offsets of DATABASE_SNAPSHOT in RESTORE
+	blank  []span // bytes that teesql does not see
 }
 
-const exec = "EXEC "
+// insertion is ASCII text put in before a byte, or a UTF-16 unit, of the batch.
+type insertion struct {
+	byte, unit int
+	text       string
+}
 
 // rewrite finds what teesql cannot read.
 func rewrite(b *Batch, s *scanner) *edits {
@@ -52,15 +57,24 @@ func rewrite(b *Batch, s *scanner) *edits {
 					overwrite(edit(), t[j.close].pos, t[j.close].end, "")
 				}
 				overwrite(edit(), t[j.end].pos, t[j.end].end, "")
+				e.blank = append(e.blank, span{t[i].pos, t[j.end].end})
 			}
 		case "MERGE":
 			if h, ok := mergeHints(b, t, i); ok {
 				e.merge = append(e.merge, h)
 				overwrite(edit(), h.lo, h.hi, "")
 			}
+		case "<", ">", "!":
+			// "> =" is one operator.
+			if n := t[i+1]; n.word == "=" || n.word == ">" && t[i].word != ">" || n.word == "<" && t[i].word == "!" {
+				if n.pos > t[i].end && strings.TrimSpace(b.Text[t[i].end:n.pos]) == "" {
+					overwrite(edit(), t[i].pos, n.end, t[i].word+n.word)
+				}
+			}
 		case "WORK":
 			if i > 0 && (t[i-1].word == "ROLLBACK" || t[i-1].word == "COMMIT") {
 				overwrite(edit(), t[i].pos, t[i].end, "")
+				e.blank = append(e.blank, span{t[i].pos, t[i].end})
 			}
 		case "DATABASE_SNAPSHOT":
 			if i > 1 && t[i-1].word == "FROM" && t[i+1].word == "=" {
@@ -81,11 +95,60 @@ func rewrite(b *Batch, s *scanner) *edits {
 		e.text = blankComments(e.text, s.nested)
 	}
 	if implicitExec(t) {
-		e.insert = len(exec)
-		pos := t[0].pos
-		e.text = e.text[:pos] + exec + e.text[pos:]
+		e.insert = append(e.insert, insertion{t[0].pos, b.unitOffset(t[0].pos), "EXEC "})
+	}
+	for i := range t {
+		if t[i].kind == tokNumber && b.Text[t[i].pos] == '.' {
+			e.insert = append(e.insert, insertion{t[i].pos, b.unitOffset(t[i].pos), "0"})
+		}
+	}
+	if len(e.insert) > 0 {
+		e.splice()
 	}
 	return e
+}
+
+// splice puts the insertions into the text. A comment that was blanked may have
+// changed its length in bytes, but not its length in units: insertions that come
+// after one are found again from there.
+func (e *edits) splice() {
+	src := newSource(e.text)
+	var out strings.Builder
+	pos := 0
+	for i := range e.insert {
+		in := &e.insert[i]
+		at := src.byteOffset(in.unit)
+		out.WriteString(e.text[pos:at])
+		out.WriteString(in.text)
+		pos = at
+	}
+	out.WriteString(e.text[pos:])
+	e.text = out.String()
+}
+
+// original turns a UTF-16 offset of the rewritten text into one of the batch.
+func (e *edits) original(unit int) int {
+	added := 0
+	for _, in := range e.insert {
+		at := in.unit + added
+		if unit <= at {
+			break
+		}
+		added += min(len(in.text), unit-at)
+	}
+	return unit - added
+}
+
+// prefix returns the beginning of the rewritten text that ends where token t ends.
+func (e *edits) prefix(b *Source, t token) string {
+	unit := b.unitOffset(t.end)
+	for _, in := range e.insert {
+		if in.byte < t.end {
+			unit += len(in.text)
+		}
+	}
+	src := newSource(e.text)
+	return e.text[:src.byteOffset(unit)]
 }
 
 // overwrite replaces bytes lo to hi by word and blanks, keeping line ends.
@@ -242,10 +305,8 @@ func implicitExec(t []token) bool {
 
 // restore turns the tree of the rewritten text into one of the batch.
 func (e *edits) restore(b *Batch) {
-	if e.insert > 0 {
-		for _, st := range b.Statements {
-			shiftTree(reflect.ValueOf(st), e.insert)
-		}
+	if len(e.insert) > 0 {
+		e.shift(b)
 	}
 	for _, at := range e.hash {
 		for _, st := range b.Statements {
@@ -291,19 +352,19 @@ func (e *edits) restore(b *Batch) {
 	}
 }
 
-// shiftTree takes n units off every position but that of the inserted word.
-func shiftTree(v reflect.Value, n int) {
+// shift turns the positions of the tree into those of the batch. Columns are not
+// kept: nothing uses them.
+func (e *edits) shift(b *Batch) {
 	seen := map[*ast.Fragment]bool{}
-	visit(v, func(node any) {
-		f := fragment(node)
-		if f == nil || !f.HasSpan() || seen[f] {
-			return
-		}
-		seen[f] = true
-		lo, hi := max(f.StartOffset-n, 0), max(f.EndOffset()-n, 0)
-		if f.StartColumn > n && f.StartLine == 1 {
-			f.StartColumn -= n
-		}
-		f.StartOffset, f.FragmentLength = lo, hi-lo
-	})
+	for _, st := range b.Statements {
+		visit(reflect.ValueOf(st), func(node any) {
+			f := fragment(node)
+			if f == nil || !f.HasSpan() || seen[f] {
+				return
+			}
+			seen[f] = true
+			lo, hi := e.original(f.StartOffset), e.original(f.EndOffset())
+			f.StartOffset, f.FragmentLength = lo, hi-lo
+		})
+	}
 }
