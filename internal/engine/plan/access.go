@@ -44,7 +44,7 @@ func (k *keyExpr) eval(f *expr.Frame) (v types.Value, found, null bool, err erro
 	}
 	if kind.IsInt() && k.to.Kind.IsInt() {
 		n := v.Int()
-		lo, hi := intRange(k.to.Kind)
+		lo, hi := types.IntRange(k.to.Kind)
 		return types.NewInt(k.to.Kind, n), n >= lo && n <= hi, false, nil
 	}
 	w, err := types.Convert(v, k.to, 0)
@@ -56,20 +56,6 @@ func (k *keyExpr) eval(f *expr.Frame) (v types.Value, found, null bool, err erro
 		return v, false, false, nil
 	}
 	return w, true, false, nil
-}
-
-func intRange(k types.Kind) (lo, hi int64) {
-	switch k {
-	case types.KindBit:
-		return 0, 1
-	case types.KindTinyInt:
-		return 0, 255
-	case types.KindSmallInt:
-		return -1 << 15, 1<<15 - 1
-	case types.KindInt:
-		return -1 << 31, 1<<31 - 1
-	}
-	return -1 << 63, 1<<63 - 1
 }
 
 // lookup makes the key for a column of type t that is compared with ex; ok is

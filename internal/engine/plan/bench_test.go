@@ -48,7 +48,7 @@ func (l *lab) hashed(t testing.TB, name string) {
 	def.Kind = storage.Memory
 	def.Indexes = append([]storage.IndexDef(nil), def.Indexes...)
 	for i := range def.Indexes {
-		def.Indexes[i].Kind, def.Indexes[i].Buckets = storage.Hash, 1<<16
+		def.Indexes[i].Kind, def.Indexes[i].Buckets = storage.Hash, 1<<22
 		tab.Indexes[i].Hash = true
 	}
 	tab.Data = l.db.Store.NewTable(def)

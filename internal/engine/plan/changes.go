@@ -299,7 +299,7 @@ func (b *block) setClause(a *ast.AssignmentSetClause, tg *target, src *source) (
 	if x, err = expr.Cast(x, p.varConv, false); err != nil {
 		return p, err
 	}
-	p.ex, p.same = x, true
+	p.val = x.Eval
 	return p, nil
 }
 

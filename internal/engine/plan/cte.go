@@ -212,9 +212,9 @@ func (b *block) recursive(c *cteScope, alias string) (*treeItem, error) {
 			return nil, err
 		}
 		if rec {
-			n.steps = append(n.steps, memberNode{root, out})
+			n.steps = append(n.steps, memberNode{root, evals(out)})
 		} else {
-			n.anchors = append(n.anchors, memberNode{root, out})
+			n.anchors = append(n.anchors, memberNode{root, evals(out)})
 		}
 	}
 	cols := make([]leafColumn, len(w.cols))
@@ -262,7 +262,7 @@ func (w *workingTable) member(c *cteScope, q *query, anchor bool) ([]expr.Expr, 
 
 type memberNode struct {
 	root node
-	out  []expr.Expr
+	out  []evalFunc
 }
 
 // recursiveRows runs the anchor members, then the recursive ones on what the

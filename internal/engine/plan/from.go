@@ -400,7 +400,7 @@ func (b *block) deriveNode(l *leaf, root node, q *query) {
 	b.st.finish = append(b.st.finish, func() {
 		for i := range l.cols {
 			if l.cols[i].used {
-				p.exprs = append(p.exprs, q.out[i])
+				p.exprs = append(p.exprs, q.out[i].Eval)
 				p.regs = append(p.regs, l.reg+i)
 			}
 		}

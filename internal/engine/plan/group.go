@@ -216,7 +216,7 @@ func (b *block) argument(e ast.ScalarExpression) (x expr.Expr, err error) {
 type groupRows struct {
 	child node
 	g     *grouping
-	keys  []expr.Expr
+	keys  []evalFunc
 	regs  []int // of the keys
 	colls []types.Collation
 }
@@ -225,7 +225,7 @@ func (b *block) groupNode(child node) node {
 	n := &groupRows{child: child, g: b.agg}
 	var ts []types.Type
 	for _, k := range b.agg.keys {
-		n.keys = append(n.keys, k.ex)
+		n.keys = append(n.keys, k.ex.Eval)
 		n.regs = append(n.regs, k.reg)
 		ts = append(ts, k.ex.Type)
 	}

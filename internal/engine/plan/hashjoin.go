@@ -21,8 +21,8 @@ const (
 type hashJoin struct {
 	kind        joinKind
 	left, right node
-	leftKeys    []expr.Expr
-	rightKeys   []expr.Expr
+	leftKeys    []evalFunc
+	rightKeys   []evalFunc
 	colls       []types.Collation
 	conds       []cond
 	regs        []int // of the right side
@@ -41,8 +41,8 @@ func (b *block) newHashJoin(kind joinKind, left, right node, leftItem, rightItem
 		if err != nil {
 			return nil, err
 		}
-		j.leftKeys = append(j.leftKeys, lx)
-		j.rightKeys = append(j.rightKeys, rx)
+		j.leftKeys = append(j.leftKeys, lx.Eval)
+		j.rightKeys = append(j.rightKeys, rx.Eval)
 		ts = append(ts, types.Type{Coll: coll})
 	}
 	j.colls = collations(ts)

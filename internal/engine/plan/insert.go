@@ -167,8 +167,13 @@ func (in *inserter) identify(f *expr.Frame, data *storage.Table, row []types.Val
 	} else {
 		n = id.Next()
 	}
-	v, err := types.Assign(types.NewInt(types.KindBigInt, n), col.Type)
-	if err != nil {
+	v := types.NewInt(col.Type.Kind, n)
+	lo, hi := types.IntRange(col.Type.Kind)
+	var err error
+	if !col.Type.Kind.IsInt() {
+		v, err = types.Assign(types.NewInt(types.KindBigInt, n), col.Type)
+	}
+	if err != nil || n < lo || n > hi {
 		return sqlerr.New(8115, 16, 1, "Arithmetic overflow while converting IDENTITY to data type %s.", col.Type.Name())
 	}
 	row[in.identity] = v
@@ -345,7 +350,8 @@ func (b *block) insertValues(p *insertPlan, src *ast.ValuesInsertSource, tg *tar
 					if err != nil {
 						return 0, err
 					}
-					row[i] = d.ex
+					// It is of the column's type already, or is brought to it here.
+					row[i] = expr.Expr{Type: tg.t.Columns[in.cols[i]].Type, Nullable: true, Eval: d.eval}
 				}
 				continue
 			}

@@ -143,7 +143,7 @@ func (b *block) mergeTree(p *mergePlan, target, using *treeItem, on []*conjunct,
 		return
 	}
 	// A mark beside the source tells the rows that have one.
-	mark := &valueRows{rows: [][]expr.Expr{{expr.Constant(types.Int, types.NewInt(types.KindInt, 1))}}}
+	mark := &valueRows{rows: [][]evalFunc{{expr.Constant(types.Int, types.NewInt(types.KindInt, 1)).Eval}}}
 	l := b.makeLeaf("", []Column{{Name: "mark", Type: types.Int}}, mark)
 	mark.leaf = l
 	p.source = l.reg

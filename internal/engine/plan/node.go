@@ -96,14 +96,14 @@ func (n *filter) bind(r *run, next step) step {
 // project evaluates expressions into registers.
 type project struct {
 	child node
-	exprs []expr.Expr
+	exprs []evalFunc
 	regs  []int
 }
 
 func (n *project) bind(r *run, next step) step {
 	return n.child.bind(r, func() error {
 		for i := range n.exprs {
-			v, err := n.exprs[i].Eval(r.f)
+			v, err := n.exprs[i](r.f)
 			if err != nil {
 				return err
 			}
@@ -124,10 +124,21 @@ type nothing struct{}
 
 func (nothing) bind(*run, step) step { return func() error { return nil } }
 
-// evalInto evaluates expressions in order into row.
-func evalInto(f *expr.Frame, exprs []expr.Expr, row []types.Value) error {
+// evalFunc is what is left of an expression when a plan runs.
+type evalFunc func(f *expr.Frame) (types.Value, error)
+
+func evals(exprs []expr.Expr) []evalFunc {
+	l := make([]evalFunc, len(exprs))
 	for i := range exprs {
-		v, err := exprs[i].Eval(f)
+		l[i] = exprs[i].Eval
+	}
+	return l
+}
+
+// evalInto evaluates expressions in order into row.
+func evalInto(f *expr.Frame, exprs []evalFunc, row []types.Value) error {
+	for i, eval := range exprs {
+		v, err := eval(f)
 		if err != nil {
 			return err
 		}

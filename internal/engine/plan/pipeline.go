@@ -257,7 +257,7 @@ func (p *pipeline) root() (node, error) {
 	if len(p.before) > 0 {
 		pr := &project{child: n}
 		for _, x := range p.before {
-			pr.exprs = append(pr.exprs, x.ex)
+			pr.exprs = append(pr.exprs, x.ex.Eval)
 			pr.regs = append(pr.regs, x.reg)
 		}
 		n = pr
@@ -315,7 +315,7 @@ func (p *pipeline) distinctNode(child node) node {
 	var ts []types.Type
 	for i := range p.items {
 		if p.items[i].assign < 0 {
-			n.exprs = append(n.exprs, p.items[i].ex)
+			n.exprs = append(n.exprs, p.items[i].ex.Eval)
 			ts = append(ts, p.items[i].ex.Type)
 		}
 	}
@@ -325,7 +325,7 @@ func (p *pipeline) distinctNode(child node) node {
 
 type distinctRows struct {
 	child node
-	exprs []expr.Expr
+	exprs []evalFunc
 	colls []types.Collation
 }
 

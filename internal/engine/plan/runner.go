@@ -10,13 +10,13 @@ import (
 // runner runs a query with pooled instances of its operators.
 type runner struct {
 	root    node
-	out     []expr.Expr
+	out     []evalFunc
 	assigns []assignment
 	pool    sync.Pool
 }
 
 func newRunner(root node, out []expr.Expr, assigns []assignment) *runner {
-	return &runner{root: root, out: out, assigns: assigns}
+	return &runner{root: root, out: evals(out), assigns: assigns}
 }
 
 // instance is the state of one run.

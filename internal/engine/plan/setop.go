@@ -62,7 +62,7 @@ func (b *block) setOperation(q *ast.BinaryQueryExpression, use queryUse) (*query
 	if n.right.root, err = right.root(); err != nil {
 		return nil, err
 	}
-	n.left.out, n.right.out = left.out, right.out
+	n.left.out, n.right.out = evals(left.out), evals(right.out)
 	l := b.newLeaf("", leafs)
 	l.make, n.leaf = n, l
 	b.tree = b.leafItem(l)

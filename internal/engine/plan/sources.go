@@ -38,7 +38,7 @@ func (n *systemRows) bind(r *run, next step) step {
 // valueRows are the rows of a VALUES constructor.
 type valueRows struct {
 	leaf *leaf
-	rows [][]expr.Expr
+	rows [][]evalFunc
 }
 
 func (n *valueRows) bind(r *run, next step) step {
@@ -63,6 +63,7 @@ func (b *block) inlineValues(r *ast.InlineDerivedTable) (*treeItem, error) {
 		return nil, sqlerr.Syntax(")")
 	}
 	n := &valueRows{}
+	var rows [][]expr.Expr
 	var width int
 	var refs leafSet
 	for i, rv := range r.RowValues {
@@ -80,12 +81,12 @@ func (b *block) inlineValues(r *ast.InlineDerivedTable) (*treeItem, error) {
 			refs.addAll(rf)
 			row[k] = x
 		}
-		n.rows = append(n.rows, row)
+		rows = append(rows, row)
 	}
 	cols := make([]Column, width)
 	for k := range cols {
 		t, nullable := types.Null, false
-		for _, row := range n.rows {
+		for _, row := range rows {
 			var err error
 			if t.Kind == types.KindNull {
 				t = row[k].Type
@@ -99,7 +100,7 @@ func (b *block) inlineValues(r *ast.InlineDerivedTable) (*treeItem, error) {
 		if t.Kind == types.KindNull {
 			t = types.Int
 		}
-		for _, row := range n.rows {
+		for _, row := range rows {
 			x, err := expr.Cast(row[k], t, false)
 			if err != nil {
 				return nil, err
@@ -111,6 +112,9 @@ func (b *block) inlineValues(r *ast.InlineDerivedTable) (*treeItem, error) {
 	shown, err := derivedColumns(cols, r.Alias.Value, names(r.Columns))
 	if err != nil {
 		return nil, err
+	}
+	for _, row := range rows {
+		n.rows = append(n.rows, evals(row))
 	}
 	l := b.makeLeaf(r.Alias.Value, shown, n)
 	n.leaf = l

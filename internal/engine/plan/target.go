@@ -23,6 +23,8 @@ type target struct {
 	fresh  *leaf
 	old    *leaf // nil for an INSERT
 	checks []checkCond
+	// notNull are the columns that take no NULL.
+	notNull []int
 	// computed are the columns that are worked out from the others.
 	computed []computedColumn
 	parents  []parentKey
@@ -105,6 +107,9 @@ func (b *block) newTarget(t *catalog.Table, slot int, action string) (*target, e
 		}
 	}
 	for i := range t.Columns {
+		if !t.Columns[i].Nullable {
+			tg.notNull = append(tg.notNull, i)
+		}
 		if c := t.Columns[i].Computed; c != nil {
 			x, err := inner.ex.Scalar(c.Expr)
 			if err != nil {
@@ -140,8 +145,8 @@ func (t *target) finish(f *expr.Frame, action string) error {
 		}
 		row[t.computed[i].ord] = v
 	}
-	for i := range row {
-		if row[i].IsNull() && !t.t.Columns[i].Nullable {
+	for _, i := range t.notNull {
+		if row[i].IsNull() {
 			return sqlerr.NullViolation(t.t.Columns[i].Name, t.fullName(), action)
 		}
 	}
@@ -193,14 +198,17 @@ func (t *target) duplicate(err error, row []types.Value) error {
 	return sqlerr.DuplicateKeyIndex(object, ix.Name, "("+key.String()+")")
 }
 
-// colConv brings a value to a column's type.
+// colConv gives a column its value, in the column's type.
 type colConv struct {
-	ord    int
-	ex     expr.Expr
-	same   bool // the value is of the column's type already
-	col    types.Type
-	table  string
-	column string
+	val  evalFunc
+	conv *conversion // nil = the value is of the column's type already
+	ord  int
+}
+
+// conversion brings a value to a column's type. Error 2628 names the column.
+type conversion struct {
+	to            types.Type
+	table, column string
 }
 
 // convert compiles the assignment of x to a column. It refuses what cannot be
@@ -210,7 +218,16 @@ func (t *target) convert(x expr.Expr, ord int) (colConv, error) {
 	if _, err := expr.Cast(x, c.Type, false); err != nil {
 		return colConv{}, err
 	}
-	return colConv{ord: ord, ex: x, same: fits(x.Type, c.Type), col: c.Type, table: t.fullName(), column: c.Name}, nil
+	conv := colConv{ord: ord, val: x.Eval}
+	if !fits(x.Type, c.Type) {
+		conv.conv = &conversion{to: c.Type, table: t.fullName(), column: c.Name}
+	}
+	if x.Const && conv.conv != nil {
+		if v, err := types.AssignColumn(x.Value, c.Type, t.fullName(), c.Name); err == nil {
+			conv.val, conv.conv = expr.Constant(c.Type, v).Eval, nil
+		}
+	}
+	return conv, nil
 }
 
 // fits reports whether every value of type from is one of type to as it is.
@@ -232,18 +249,18 @@ func fits(from, to types.Type) bool {
 }
 
 func (c *colConv) eval(f *expr.Frame) (types.Value, error) {
-	v, err := c.ex.Eval(f)
-	if err != nil || c.same {
+	v, err := c.val(f)
+	if err != nil || c.conv == nil {
 		return v, err
 	}
-	return types.AssignColumn(v, c.col, c.table, c.column)
+	return types.AssignColumn(v, c.conv.to, c.conv.table, c.conv.column)
 }
 
 // defaultFor compiles the DEFAULT of a column; without one it is NULL.
 func (b *block) defaultFor(t *target, ord int) (colConv, error) {
 	d := t.t.Columns[ord].Default
 	if d == nil {
-		return colConv{ord: ord, ex: expr.Constant(t.t.Columns[ord].Type, nullValue), same: true}, nil
+		return colConv{ord: ord, val: expr.Constant(t.t.Columns[ord].Type, nullValue).Eval}, nil
 	}
 	x, err := b.c.newBlock(b.st, nil).ex.Scalar(d.Expr)
 	if err != nil {

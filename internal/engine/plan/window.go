@@ -20,6 +20,7 @@ type windowCall struct {
 	offset    expr.Expr  // LAG, LEAD; Eval nil = 1
 	def       expr.Expr  // LAG, LEAD; Eval nil = NULL
 	partition []expr.Expr
+	parts     []evalFunc
 	order     []sortKey
 	spec      string // fingerprint of partition and order
 	frame     frame
@@ -71,6 +72,7 @@ func (b *block) window(e *ast.FunctionCall) (expr.Expr, error) {
 		}
 		w.partition = append(w.partition, x)
 	}
+	w.parts = evals(w.partition)
 	if o.OrderByClause != nil {
 		for _, el := range o.OrderByClause.OrderByElements {
 			if _, ok := el.Expression.(*ast.IntegerLiteral); ok {
@@ -302,7 +304,7 @@ func (in *windowInstance) add() error {
 	in.vals = append(in.vals, make([]types.Value, in.width)...)
 	row := in.vals[at:]
 	w := in.calls[0]
-	if err := evalInto(f, w.partition, row); err != nil {
+	if err := evalInto(f, w.parts, row); err != nil {
 		return err
 	}
 	for i := range w.order {
