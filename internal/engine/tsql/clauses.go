@@ -68,6 +68,9 @@ func phrases(text string, t []token) error {
 		case needs[w]:
 			bad = dangling(t, i)
 		}
+		if bad && clauses[w] && t[i].kind == tokWord && (verb == "" || verb == "EXEC" || verb == "EXECUTE") {
+			return near(text, t[i]) // no clause of this statement
+		}
 		if bad {
 			return nearAt(text, t, i+1)
 		}
