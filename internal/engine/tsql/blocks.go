@@ -54,7 +54,7 @@ func blocks(text string, t []token) error {
 			}
 			pop()
 		case "IF", "WHILE":
-			if body || i > 0 && t[i-1].word == "ELSE" {
+			if body || i > 0 && back(t, i, 1).word == "ELSE" {
 				chain++
 			} else {
 				chain = 1
@@ -72,13 +72,13 @@ func blocks(text string, t []token) error {
 				if what == "BEGIN" && t[i+1].word == "END" {
 					return near(text, t[i+1])
 				}
-				if what == "CATCH" && !(i >= 2 && t[i-1].word == "TRY" && t[i-2].word == "END" || i >= 3 && t[i-1].word == ";" && t[i-2].word == "TRY" && t[i-3].word == "END") {
+				if what == "CATCH" && !(i >= 2 && back(t, i, 1).word == "TRY" && back(t, i, 2).word == "END" || i >= 3 && back(t, i, 1).word == ";" && back(t, i, 2).word == "TRY" && back(t, i, 3).word == "END") {
 					return near(text, t[i+1])
 				}
 				push(what)
 			}
 		case "END":
-			if t[i+1].word == "CONVERSATION" || i > 0 && periods[t[i-1].word] {
+			if t[i+1].word == "CONVERSATION" || i > 0 && periods[back(t, i, 1).word] {
 				break
 			}
 			switch top() {

@@ -26,8 +26,8 @@ func phrases(text string, t []token) error {
 	verb := "" // the statement's first word
 	for i := 0; t[i].kind != tokEOF; i++ {
 		w, n := t[i].word, t[i+1]
-		if t[i].kind == tokWord && verbs[w] && (i == 0 || t[i-1].word != "FOR" && t[i-1].word != ",") {
-			if i == 0 || !permissions[t[i-1].word] {
+		if t[i].kind == tokWord && verbs[w] && (i == 0 || back(t, i, 1).word != "FOR" && back(t, i, 1).word != ",") {
+			if i == 0 || !permissions[back(t, i, 1).word] {
 				verb = w
 			}
 		}
@@ -41,17 +41,17 @@ func phrases(text string, t []token) error {
 		case w == "AS":
 			bad = ends(n) && !emptyBody(t, i) || n.kind == tokWord && clauses[n.word] && n.word != "END"
 		case w == "IS" || w == "IN" || w == "LIKE" || w == "BETWEEN" || w == "ESCAPE" || w == "JOIN" || w == "APPLY" || w == "WHEN" || w == "THEN":
-			bad = ends(n) && !(w == "JOIN" && i > 0 && joinHints[t[i-1].word]) || n.kind == tokWord && clauses[n.word] || w == "IN" && n.word == "(" && t[i+2].word == ")"
+			bad = ends(n) && !(w == "JOIN" && i > 0 && joinHints[back(t, i, 1).word]) || n.kind == tokWord && clauses[n.word] || w == "IN" && n.word == "(" && t[i+2].word == ")"
 		case w == "FROM" || w == "WHERE" || w == "AND" || w == "OR" || w == "BY" || w == "HAVING":
 			bad = ends(n) || n.kind == tokWord && clauses[n.word] || w == "FROM" && n.word == "SELECT"
 		case w == "ON":
-			bad = n.kind == tokWord && (clauses[n.word] && n.word != "END" && n.word != "ELSE") && queries[verb] || ends(n) && queries[verb] && t[i-1].kind != tokPunct && !option(t, i)
+			bad = n.kind == tokWord && (clauses[n.word] && n.word != "END" && n.word != "ELSE") && queries[verb] || ends(n) && queries[verb] && back(t, i, 1).kind != tokPunct && !option(t, i)
 		case w == "SELECT":
 			bad = (ends(n) || n.kind == tokWord && clauses[n.word]) && !permissions[verb]
 		case w == "VALUES":
-			bad = n.word != "(" && (i == 0 || t[i-1].word != "DEFAULT" && t[i-1].word != "WITH") || n.word == "(" && t[i+2].word == ")"
+			bad = n.word != "(" && (i == 0 || back(t, i, 1).word != "DEFAULT" && back(t, i, 1).word != "WITH") || n.word == "(" && t[i+2].word == ")"
 		case w == "OPTION" || w == "CHECK" && n.word == "(":
-			bad = w == "OPTION" && n.word != "(" && t[i-1].word != "GRANT" && t[i-1].word != "CHECK" && t[i-1].word != "WITH" || n.word == "(" && t[i+2].word == ")"
+			bad = w == "OPTION" && n.word != "(" && back(t, i, 1).word != "GRANT" && back(t, i, 1).word != "CHECK" && back(t, i, 1).word != "WITH" || n.word == "(" && t[i+2].word == ")"
 		case w == "WITH":
 			bad = n.kind == tokEOF || n.word == ";" || n.word == ")" || n.word == "(" && t[i+2].word == ")"
 		case w == "CHECK" || w == "CONSTRAINT":
@@ -64,7 +64,7 @@ func phrases(text string, t []token) error {
 		case w == "LEFT" || w == "RIGHT" || w == "INNER":
 			bad = queries[verb] && n.word != "(" && n.word != "JOIN" && n.word != "OUTER" && !joinHints[n.word] && n.word != "," && n.word != ")"
 		case w == "DEFAULT":
-			bad = (n.word == ")" || n.word == ",") && (verb == "CREATE" || verb == "ALTER") && i > 0 && t[i-1].word != "=" && t[i-1].word != "(" && t[i-1].word != ","
+			bad = (n.word == ")" || n.word == ",") && (verb == "CREATE" || verb == "ALTER") && i > 0 && back(t, i, 1).word != "=" && back(t, i, 1).word != "(" && back(t, i, 1).word != ","
 		case needs[w]:
 			bad = dangling(t, i)
 		}
@@ -91,8 +91,8 @@ func punct(t []token, i int) bool {
 	switch {
 	case w == ",":
 		return ends(n) || n.kind == tokWord && clauses[n.word] && t[i+2].word != "GROUP" && t[i+2].word != "UNION" && !(n.word == "ORDER" && t[i+2].word == "(") ||
-			n.word == "AS" && (verbs[t[i+2].word] || t[i+2].kind == tokEOF) || n.word == "SELECT" && i > 0 && t[i-1].word == ")" && t[i+2].word != "("
-	case w == "%" && i > 0 && t[i-1].kind == tokNumber && ends(n):
+			n.word == "AS" && (verbs[t[i+2].word] || t[i+2].kind == tokEOF) || n.word == "SELECT" && i > 0 && back(t, i, 1).word == ")" && t[i+2].word != "("
+	case w == "%" && i > 0 && back(t, i, 1).kind == tokNumber && ends(n):
 		return n.kind == tokEOF // FILEGROWTH = 10%
 	case operators[w]:
 		return ends(n) || n.kind == tokWord && clauses[n.word]
@@ -106,7 +106,7 @@ func punct(t []token, i int) bool {
 			return false
 		}
 		// Empty parentheses follow the name of a function or GROUP BY.
-		p := t[i-1]
+		p := back(t, i, 1)
 		switch {
 		case p.kind == tokPunct:
 			return p.word != "," && p.word != "("
@@ -125,17 +125,17 @@ var lengths = words("VARCHAR NVARCHAR VARBINARY DECIMAL NUMERIC DATETIME2 DATETI
 // CREATE INDEX, CREATE TABLE name or INSERT INTO name.
 func indexName(t []token, i int) bool {
 	j := i - 1
-	for j >= 2 && t[j-1].word == "." {
+	for j >= 2 && back(t, j, 1).word == "." {
 		j -= 2
 	}
 	if j < 1 {
 		return false
 	}
-	switch t[j-1].word {
+	switch back(t, j, 1).word {
 	case "INDEX", "TABLE":
 		return true
 	case "INTO":
-		return j >= 2 && t[j-2].word == "INSERT"
+		return j >= 2 && back(t, j, 2).word == "INSERT"
 	case "ON":
 		for k := j - 2; k >= 0 && k > j-8; k-- {
 			if t[k].word == "INDEX" {
@@ -187,11 +187,11 @@ func dangling(t []token, i int) bool {
 	case "UNION", "EXCEPT", "INTERSECT", "USE", "PRINT", "GOTO", "KILL", "DECLARE", "CREATE", "ALTER", "DROP", "GRANT", "REVOKE", "DENY", "INTO", "SET":
 		return n.kind == tokEOF || n.word == ";"
 	case "FILEGROUP", "SCHEMA", "DATABASE":
-		return n.kind == tokEOF && i > 0 && (t[i-1].word == "ADD" || t[i-1].word == "CREATE" || t[i-1].word == "DROP" || t[i-1].word == "ALTER")
+		return n.kind == tokEOF && i > 0 && (back(t, i, 1).word == "ADD" || back(t, i, 1).word == "CREATE" || back(t, i, 1).word == "DROP" || back(t, i, 1).word == "ALTER")
 	case "REFERENCES", "PRIMARY", "FOREIGN":
-		return ends(n) && t[i].word != "PRIMARY" || t[i].word == "PRIMARY" && n.word == ")" && i > 0 && t[i-1].word != "(" && t[i-1].kind == tokWord && t[i-1].word != "ON"
+		return ends(n) && t[i].word != "PRIMARY" || t[i].word == "PRIMARY" && n.word == ")" && i > 0 && back(t, i, 1).word != "(" && back(t, i, 1).kind == tokWord && back(t, i, 1).word != "ON"
 	case "PIVOT", "UNPIVOT":
-		return n.word != "(" && i > 0 && t[i-1].word != "." && (n.kind == tokEOF || n.word == ";")
+		return n.word != "(" && i > 0 && back(t, i, 1).word != "." && (n.kind == tokEOF || n.word == ";")
 	}
 	return false
 }
@@ -203,7 +203,7 @@ func transactions(text string, t []token) error {
 		j := i + 1
 		switch t[i].word {
 		case "COMMIT", "ROLLBACK", "SAVE":
-			if t[i].kind != tokWord || i > 0 && (t[i-1].word == "," || t[i-1].word == "." || t[i-1].word == "AS" || t[i-1].word == "WITH") {
+			if t[i].kind != tokWord || i > 0 && (back(t, i, 1).word == "," || back(t, i, 1).word == "." || back(t, i, 1).word == "AS" || back(t, i, 1).word == "WITH") {
 				continue
 			}
 		case "BEGIN":
@@ -286,7 +286,7 @@ XACT_ABORT STATISTICS IDENTITY_INSERT`)
 func paging(text string, t []token) error {
 	for i := 1; t[i].kind != tokEOF; i++ {
 		switch {
-		case t[i].word == "FETCH" && (t[i+1].word == "NEXT" || t[i+1].word == "FIRST") && (t[i-1].word == "ROW" || t[i-1].word == "ROWS"):
+		case t[i].word == "FETCH" && (t[i+1].word == "NEXT" || t[i+1].word == "FIRST") && (back(t, i, 1).word == "ROW" || back(t, i, 1).word == "ROWS"):
 			j := amount(t, i+2)
 			for t[j].word != "ROW" && t[j].word != "ROWS" {
 				if t[j].kind == tokEOF || t[j].word == ";" || t[j].word == ")" {
@@ -345,7 +345,7 @@ func heads(text string, t []token) error {
 		default:
 			continue
 		}
-		if i > 0 && t[i-1].word == "OR" {
+		if i > 0 && back(t, i, 1).word == "OR" {
 			continue
 		}
 		for k := 0; k < i; k++ {
@@ -353,7 +353,7 @@ func heads(text string, t []token) error {
 				return nil // schema elements
 			}
 			if t[k].word != ";" {
-				if i > 0 && t[i-1].word != ";" && (t[i-1].word == "BEGIN" || t[i-1].word == "ELSE" || t[k].word == "IF" || t[k].word == "WHILE") {
+				if i > 0 && back(t, i, 1).word != ";" && (back(t, i, 1).word == "BEGIN" || back(t, i, 1).word == "ELSE" || t[k].word == "IF" || t[k].word == "WHILE") {
 					return near(text, t[j])
 				}
 				if permissions[t[k].word] {
@@ -391,7 +391,7 @@ func body(text string, t []token, j int, kind string) error {
 			if verbs[t[k+1].word] {
 				return near(text, t[k+1])
 			}
-		case w == "AS" && t[k-1].word != "EXECUTE" && t[k-1].word != "EXEC" && t[k-1].kind != tokVariable, w == "RETURNS" && kind == "FUNCTION":
+		case w == "AS" && back(t, k, 1).word != "EXECUTE" && back(t, k, 1).word != "EXEC" && back(t, k, 1).kind != tokVariable, w == "RETURNS" && kind == "FUNCTION":
 			return nil
 		case depth == 0 && (w == "SELECT" || w == "INSERT" || w == "UPDATE" || w == "DELETE" || w == "BEGIN" || w == "SET" || w == "DECLARE" || w == "RETURN" || w == "PRINT"):
 			return near(text, t[k])

@@ -1,10 +1,8 @@
 package tsql
 
 import (
-	"context"
+	"slices"
 	"strings"
-
-	"github.com/sqlc-dev/teesql/parser"
 )
 
 // locate finds the token at which teesql stopped. Its errors carry the token's
@@ -16,9 +14,9 @@ func locate(b *Source, e *edits, tokens []token, failure error) error {
 		return err
 	}
 	message := failure.Error()
-	n := len(tokens) - 1 // without the end
+	n := slices.IndexFunc(tokens, func(t token) bool { return t.kind == tokEOF })
 	same := func(i int) bool {
-		_, err := parser.Parse(context.Background(), strings.NewReader(e.prefix(b, tokens[i])))
+		_, err := read(e.prefix(b, tokens[i]))
 		return err != nil && err.Error() == message
 	}
 	// A beginning that ends before the token fails at its own end, with another

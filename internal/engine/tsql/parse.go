@@ -2,9 +2,11 @@ package tsql
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/sqlc-dev/teesql/ast"
 	"github.com/sqlc-dev/teesql/parser"
 
 	"gostress/internal/engine/sqlerr"
@@ -20,11 +22,14 @@ func parse(text string) (*Batch, error) {
 	if len(s.tokens) == 1 {
 		return b, nil
 	}
+	// What looks at tokens looks up to two ahead.
+	end := s.tokens[len(s.tokens)-1]
+	s.tokens = append(s.tokens, end, end)
 	if err := check(text, s.tokens); err != nil {
 		return nil, err
 	}
 	e := rewrite(b, s)
-	script, err := parser.Parse(context.Background(), strings.NewReader(e.text))
+	script, err := read(e.text)
 	if err != nil {
 		return nil, locate(&b.Source, e, s.tokens, err)
 	}
@@ -40,6 +45,16 @@ func parse(text string) (*Batch, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// read calls teesql. A panic there is an error of the text, not of the server.
+func read(text string) (script *ast.Script, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the parser failed: %v", r)
+		}
+	}()
+	return parser.Parse(context.Background(), strings.NewReader(text))
 }
 
 // covered checks that every token belongs to a statement: what teesql steps over
@@ -84,6 +99,9 @@ func near(text string, t token) *sqlerr.Error {
 // nearAt is near for token i. What is missing at the end of the batch is error
 // 102 with the last token, a keyword too.
 func nearAt(text string, tokens []token, i int) *sqlerr.Error {
+	for i > 0 && tokens[i].kind == tokEOF && tokens[i-1].kind == tokEOF {
+		i--
+	}
 	if tokens[i].kind != tokEOF || i == 0 {
 		return near(text, tokens[i])
 	}
@@ -115,4 +133,12 @@ func tokenAt(tokens []token, offset int) int {
 		}
 	}
 	return lo
+}
+
+// back returns the token n before token i, an empty one before the first.
+func back(t []token, i, n int) token {
+	if i < n {
+		return token{}
+	}
+	return t[i-n]
 }

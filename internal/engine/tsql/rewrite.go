@@ -72,12 +72,12 @@ func rewrite(b *Batch, s *scanner) *edits {
 				}
 			}
 		case "WORK":
-			if i > 0 && (t[i-1].word == "ROLLBACK" || t[i-1].word == "COMMIT") {
+			if i > 0 && (back(t, i, 1).word == "ROLLBACK" || back(t, i, 1).word == "COMMIT") {
 				overwrite(edit(), t[i].pos, t[i].end, "")
 				e.blank = append(e.blank, span{t[i].pos, t[i].end})
 			}
 		case "DATABASE_SNAPSHOT":
-			if i > 1 && t[i-1].word == "FROM" && t[i+1].word == "=" {
+			if i > 1 && back(t, i, 1).word == "FROM" && t[i+1].word == "=" {
 				e.source = append(e.source, b.unitOffset(t[i].pos))
 				overwrite(edit(), t[i].pos, t[i].end, "DISK")
 			}
@@ -188,18 +188,18 @@ func blankComments(text string, comments []span) string {
 // keyBefore reports whether HASH at i belongs to a key: teesql knows it there
 // only in some places.
 func keyBefore(t []token, i int) bool {
-	if i > 0 && t[i-1].word == "NONCLUSTERED" {
+	if i > 0 && back(t, i, 1).word == "NONCLUSTERED" {
 		i--
 	}
 	if i == 0 {
 		return false
 	}
-	return t[i-1].word == "KEY" || t[i-1].word == "UNIQUE" && (i < 2 || t[i-2].kind != tokWord || t[i-2].word != "INDEX" && !followsIndexName(t, i-1))
+	return back(t, i, 1).word == "KEY" || back(t, i, 1).word == "UNIQUE" && (i < 2 || back(t, i, 2).kind != tokWord || back(t, i, 2).word != "INDEX" && !followsIndexName(t, i-1))
 }
 
 // followsIndexName reports whether the word at i stands after INDEX name.
 func followsIndexName(t []token, i int) bool {
-	return i >= 2 && t[i-2].word == "INDEX"
+	return i >= 2 && back(t, i, 2).word == "INDEX"
 }
 
 type callMarks struct{ open, close, end int }
