@@ -80,8 +80,8 @@ func (cc *compiler) declareCursor(n *ast.DeclareCursorStatement) (*code, error) 
 			scroll = scroll || k == "static"
 		}
 	}
-	if cc.p.kind == kindFunction {
-		global = false
+	if cc.p.kind == kindFunction || cc.p.mod.NumTables() > 0 {
+		global = false // its query may read table variables, which end with the module
 	}
 	q, err := cc.plan.Select(n.CursorDefinition.Select)
 	if err != nil {

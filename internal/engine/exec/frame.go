@@ -128,11 +128,8 @@ func (s *Session) inModule() bool {
 
 // procName is the name of the procedure that runs, "" in a batch.
 func (s *Session) procName() string {
-	for i := len(s.frames) - 1; i >= 0; i-- {
-		if p := s.frames[i].prog; p.kind != kindDynamic {
-			return p.name
-		}
-		return ""
+	if fr := s.top(); fr != nil && fr.prog.kind != kindDynamic {
+		return fr.prog.name
 	}
 	return ""
 }

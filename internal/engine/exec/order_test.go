@@ -17,7 +17,7 @@ var orderSchema = []string{
 	`CREATE TABLE shop.product (id int NOT NULL PRIMARY KEY NONCLUSTERED HASH WITH (BUCKET_COUNT = 1024), price money NOT NULL) WITH (MEMORY_OPTIMIZED = ON)`,
 	`CREATE TABLE shop.offer (id int NOT NULL PRIMARY KEY NONCLUSTERED HASH WITH (BUCKET_COUNT = 64), pct smallmoney NOT NULL) WITH (MEMORY_OPTIMIZED = ON)`,
 	`CREATE TABLE shop.head (
-		id int IDENTITY(1,1) NOT NULL PRIMARY KEY NONCLUSTERED HASH WITH (BUCKET_COUNT = 65536),
+		id int IDENTITY(1,1) NOT NULL PRIMARY KEY NONCLUSTERED HASH WITH (BUCKET_COUNT = 1048576),
 		rev tinyint NOT NULL DEFAULT (0), made datetime2 NOT NULL, due datetime2 NOT NULL, shipped datetime2 NULL,
 		status tinyint NOT NULL DEFAULT (1), online bit NOT NULL DEFAULT (1), po nvarchar(25) NULL, account nvarchar(15) NULL,
 		customer int NOT NULL INDEX ixc HASH WITH (BUCKET_COUNT = 8192), person int NOT NULL DEFAULT (-1) INDEX ixp HASH WITH (BUCKET_COUNT = 8192),
@@ -25,10 +25,10 @@ var orderSchema = []string{
 		rate int NULL, subtotal money NOT NULL DEFAULT (0), tax money NOT NULL DEFAULT (0), freight money NOT NULL DEFAULT (0),
 		comment nvarchar(128) NULL, modified datetime2 NOT NULL) WITH (MEMORY_OPTIMIZED = ON)`,
 	`CREATE TABLE shop.line (
-		head int NOT NULL INDEX ixh HASH WITH (BUCKET_COUNT = 65536), id bigint IDENTITY(1,1) NOT NULL, tracking nvarchar(25) NULL,
+		head int NOT NULL INDEX ixh HASH WITH (BUCKET_COUNT = 1048576), id bigint IDENTITY(1,1) NOT NULL, tracking nvarchar(25) NULL,
 		qty smallint NOT NULL, product int NOT NULL INDEX ixp HASH WITH (BUCKET_COUNT = 8192), offer int NOT NULL,
 		price money NOT NULL, discount money NOT NULL DEFAULT (0), modified datetime2 NOT NULL,
-		PRIMARY KEY NONCLUSTERED HASH (head, id) WITH (BUCKET_COUNT = 65536)) WITH (MEMORY_OPTIMIZED = ON)`,
+		PRIMARY KEY NONCLUSTERED HASH (head, id) WITH (BUCKET_COUNT = 1048576)) WITH (MEMORY_OPTIMIZED = ON)`,
 	`CREATE TYPE shop.lines AS TABLE (qty smallint NOT NULL, product int NOT NULL, offer int NOT NULL,
 		INDEX a NONCLUSTERED HASH (product) WITH (BUCKET_COUNT = 8), INDEX b NONCLUSTERED HASH (offer) WITH (BUCKET_COUNT = 8)) WITH (MEMORY_OPTIMIZED = ON)`,
 	`CREATE TABLE shop.seed (qty smallint NOT NULL, product int NOT NULL, offer int NOT NULL,

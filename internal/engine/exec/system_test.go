@@ -96,6 +96,7 @@ func TestProcedures(t *testing.T) {
 		{"select into temp", "SELECT 1 AS a INTO #c SELECT a FROM #c", "row 1"},
 		{"other database", "CREATE DATABASE other", ""},
 		{"across databases", "USE other CREATE TABLE there (a int) INSERT there VALUES (8) USE d SELECT a FROM other.dbo.there INSERT other..there VALUES (9) SELECT COUNT(*) FROM other.dbo.there", "info 5701 0 2 line 1\ninfo 5701 0 2 line 1\nrow 8\nrow 2"},
+		{"use in dynamic SQL ends with it", "EXEC('USE other SELECT DB_NAME()') SELECT DB_NAME()", "info 5701 0 2 line 1\nrow other\nrow d"},
 		{"two databases in one statement", "SELECT * FROM other.dbo.there, into_me", "error 40514 16 1 line 1"},
 		{"drop database in use", "DROP DATABASE d", "error 3702 16 3 line 1"},
 		{"drop database", "DROP DATABASE other SELECT DB_ID('other')", "row NULL"},
@@ -183,7 +184,9 @@ func TestCalls(t *testing.T) {
 	_, s := testDB(t)
 	run(t, s, `CREATE TABLE t (id int PRIMARY KEY, v nvarchar(20))`, `INSERT t VALUES (1, N'a')`,
 		`CREATE PROCEDURE p @a int, @b int OUTPUT AS SET @b = @a + 1 RETURN 4`, `CREATE PROCEDURE bad AS SELECT 1/0 SELECT 2`)
-	str := func(v string) Param { return Param{Type: types.NVarChar(4000), Value: types.NewString(types.KindNVarChar, v)} }
+	str := func(v string) Param {
+		return Param{Type: types.NVarChar(4000), Value: types.NewString(types.KindNVarChar, v)}
+	}
 	num := func(n int64) Param { return Param{Type: types.Int, Value: types.NewInt(types.KindInt, n)} }
 	named := func(n string, p Param) Param { p.Name = n; return p }
 	out := func(p Param) Param { p.Output = true; return p }

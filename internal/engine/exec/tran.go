@@ -379,11 +379,10 @@ type atomicBlock struct {
 
 // atomicState is what is needed to end an atomic block.
 type atomicState struct {
-	own  bool // a transaction of its own
-	at   storage.Savepoint
-	tx   *storage.Tx
-	iso  storage.Isolation
-	undo int
+	own bool // a transaction of its own
+	at  storage.Savepoint
+	tx  *storage.Tx
+	iso storage.Isolation
 }
 
 // enterAtomic begins the block: in a transaction of its own, or at a savepoint

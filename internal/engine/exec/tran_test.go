@@ -168,7 +168,9 @@ func TestKill(t *testing.T) {
 	o := openSession(t, e, "d")
 	run(t, s, `CREATE TABLE t (id int PRIMARY KEY)`)
 	done := make(chan error)
-	go func() { done <- o.Batch(context.Background(), `BEGIN TRAN INSERT t VALUES (1) WAITFOR DELAY '01:00'`, discard{}) }()
+	go func() {
+		done <- o.Batch(context.Background(), `BEGIN TRAN INSERT t VALUES (1) WAITFOR DELAY '01:00'`, discard{})
+	}()
 	for !o.live.active() {
 		time.Sleep(time.Millisecond)
 	}
