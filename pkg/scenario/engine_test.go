@@ -7,7 +7,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -78,8 +77,7 @@ func TestOnTheEngine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("installs the whole workload")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
+	ctx := t.Context()
 	const database = "AdventureWorks2022"
 	connect := engine(t)
 	w := workload(t)
@@ -108,10 +106,15 @@ func TestOnTheEngine(t *testing.T) {
 			}
 			iterateTogether(t, ctx, connect, database, u, 4, 3)
 		}
-		mustHold(t, verify(t, ctx, s, w, r.Name, int64(len(Modes())*4*3*run.Orders)))
+		if !raceEnabled {
+			mustHold(t, verify(t, ctx, s, w, r.Name, int64(len(Modes())*4*3*run.Orders)))
+		}
 	}
 	for _, p := range w.Parts {
 		procedures(t, ctx, s, p.Name)
+	}
+	if raceEnabled {
+		return // what follows is one session's work
 	}
 	mustNotHold(t, ctx, s, w, int64(len(Modes())*4*3*20))
 	if err := Reset(ctx, s, w, Options{}); err != nil {
