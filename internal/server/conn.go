@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"runtime/debug"
@@ -34,6 +35,9 @@ type conn struct {
 	rawFn  func(fd uintptr) bool
 	rawN   int
 	rawErr error
+
+	large bool  // the last answer was, so the next one may be
+	sent  int64 // bytes sent when the writer's buffer was given back last
 
 	killed <-chan struct{}
 
@@ -84,7 +88,7 @@ func (c *conn) start() {
 
 func (c *conn) close() {
 	if c.sess != nil {
-		c.sess.Close()
+		c.closeSession()
 	}
 	c.mu.Lock()
 	if c.cancel != nil {
@@ -96,6 +100,16 @@ func (c *conn) close() {
 	_ = c.tcp.Close()
 	c.releaseBuffers()
 	c.srv.remove(c)
+}
+
+func (c *conn) closeSession() {
+	defer func() {
+		if p := recover(); p != nil {
+			c.srv.log.Error("a session did not close in order", zap.Int("spid", c.sess.SPID()),
+				zap.String("panic", fmt.Sprintf("%T: %v", p, p)), zap.ByteString("stack", debug.Stack()))
+		}
+	}()
+	c.sess.Close()
 }
 
 // endSoon closes the connection unless a request runs, which closes it itself.
@@ -185,6 +199,8 @@ func (c *conn) fill() error {
 
 func (c *conn) releaseWriter() {
 	if len(c.wr.Buf) == 0 && c.wr.Buf != nil {
+		c.large = cap(c.wr.Buf) > bufferSize && c.wr.Bytes()-c.sent > bufferSize
+		c.sent = c.wr.Bytes()
 		c.srv.bufs.put(c.wr.Buf)
 		c.wr.Buf = nil
 	}
@@ -199,7 +215,11 @@ func (c *conn) releaseBuffers() {
 // begin starts the answer's message.
 func (c *conn) begin() {
 	if c.wr.Buf == nil {
-		c.wr.Buf = c.srv.bufs.get()[:0]
+		if c.large {
+			c.wr.Buf = c.srv.bufs.getLarge()[:0]
+		} else {
+			c.wr.Buf = c.srv.bufs.get()[:0]
+		}
 	}
 	c.wr.Begin(tds.PacketResponse, 0)
 	c.out.begin()

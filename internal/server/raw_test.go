@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"testing"
@@ -44,6 +45,10 @@ func (t tokens) last() tds.Done {
 func dialRaw(tb testing.TB, r *running) *raw { return dialVersion(tb, r, tds.V74) }
 
 func dialVersion(tb testing.TB, r *running, v tds.Version) *raw {
+	return dial(tb, r, v, tds.EncryptNotSupported)
+}
+
+func dial(tb testing.TB, r *running, v tds.Version, enc tds.Encryption) *raw {
 	tb.Helper()
 	nc, err := net.Dial("tcp", r.addr)
 	if err != nil {
@@ -54,7 +59,7 @@ func dialVersion(tb testing.TB, r *running, v tds.Version) *raw {
 	c.wr.Dst = nc
 	c.toks.Version = v
 	_ = nc.SetDeadline(time.Now().Add(20 * time.Second))
-	pre := tds.Prelogin{Encryption: tds.EncryptNotSupported}
+	pre := tds.Prelogin{Encryption: enc}
 	c.wr.Begin(tds.PacketPrelogin, 0)
 	c.wr.Buf = pre.AppendRequest(c.wr.Buf)
 	c.end()
@@ -62,8 +67,19 @@ func dialVersion(tb testing.TB, r *running, v tds.Version) *raw {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if p, err := tds.ParsePrelogin(m.Data); err != nil || p.Encryption != tds.EncryptNotSupported || p.MARS {
+	if p, err := tds.ParsePrelogin(m.Data); err != nil || p.Encryption != enc || p.MARS {
 		tb.Fatalf("PRELOGIN answer %+v, %v", p, err)
+	}
+	if enc == tds.EncryptOn {
+		h := tds.NewHandshakeConn(nc)
+		c.nc = tls.Client(h, &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12})
+		if err := c.nc.(*tls.Conn).Handshake(); err != nil {
+			tb.Fatal(err)
+		}
+		if err := h.Done(); err != nil {
+			tb.Fatal(err)
+		}
+		c.wr.Dst = c.nc
 	}
 	l := tds.Login7{Version: v, PacketSize: 4096, UserName: "sa", Password: testPassword, HostName: "here", AppName: "raw"}
 	c.wr.Begin(tds.PacketLogin7, 0)

@@ -26,10 +26,6 @@ func (c *conn) handle(m tds.Message) bool {
 		c.out.finish(true)
 		return c.wr.End() == nil
 	}
-	if reset, keepTran := m.Reset(); reset {
-		c.sess.Reset(keepTran)
-		c.out.envChange(&exec.EnvChange{Kind: exec.EnvResetAck})
-	}
 	ctx := c.running()
 	err := c.carryOut(ctx, m)
 	c.ran()
@@ -47,6 +43,10 @@ func (c *conn) carryOut(ctx context.Context, m tds.Message) (err error) {
 			err = sqlerr.New(3624, 20, 1, "An internal fault ended this session. The server's log has its cause.")
 		}
 	}()
+	if reset, keepTran := m.Reset(); reset {
+		c.sess.Reset(keepTran)
+		c.out.envChange(&exec.EnvChange{Kind: exec.EnvResetAck})
+	}
 	switch m.Type {
 	case tds.PacketSQLBatch:
 		_, text, err := tds.ParseBatch(m.Data, c.ver)
@@ -131,6 +131,7 @@ func (c *conn) calls(ctx context.Context, b []byte) error {
 	if err := c.rpcs.Reset(b, c.ver); err != nil {
 		return err
 	}
+	defer c.forgetCalls()
 	for {
 		ok, err := c.rpcs.Next(&c.rpc)
 		if err != nil || !ok {
@@ -141,6 +142,20 @@ func (c *conn) calls(ctx context.Context, b []byte) error {
 			return err
 		}
 	}
+}
+
+// keptParams is how many parameters an idle connection keeps room for.
+const keptParams = 32
+
+// forgetCalls lets go of the message that the parameters point into.
+func (c *conn) forgetCalls() {
+	c.rpcs = tds.RPCReader{}
+	params := c.rpc.Params[:cap(c.rpc.Params)]
+	if len(params) > keptParams {
+		params = nil
+	}
+	clear(params)
+	c.rpc = tds.RPC{Params: params[:0]}
 }
 
 func (c *conn) call(ctx context.Context) error {

@@ -95,14 +95,19 @@ func TestPipelined(t *testing.T) {
 		}
 		return rows(out, false, 7)
 	}}
-	c := dialRaw(t, scripted(t, s))
-	c.batch("slow")
-	time.Sleep(20 * time.Millisecond)
-	c.batch("fast")
-	c.batch("fast")
-	for i := range 3 {
-		if a := c.answer(); a.rows != 1 {
-			t.Fatalf("answer %d: %+v", i, a.list)
+	r := scripted(t, s)
+	for _, enc := range []tds.Encryption{tds.EncryptNotSupported, tds.EncryptOn} {
+		c := dial(t, r, tds.V74, enc)
+		for range 3 {
+			c.batch("slow")
+			time.Sleep(20 * time.Millisecond)
+			c.batch("fast")
+			c.batch("fast")
+			for i := range 3 {
+				if a := c.answer(); a.rows != 1 {
+					t.Fatalf("answer %d: %+v", i, a.list)
+				}
+			}
 		}
 	}
 }
@@ -181,27 +186,36 @@ func TestIdleMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("opens many connections")
 	}
-	const n = 500
-	r := start(t, Options{}, func(o exec.SessionOptions) (session, error) { return &script{opts: o}, nil })
-	heap := func() uint64 {
-		debug.FreeOSMemory()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapInuse + m.StackInuse
-	}
-	before := heap()
-	conns := make([]*raw, n)
-	for i := range conns {
-		conns[i] = dialRaw(t, r)
-		conns[i].batch("select 1")
-		conns[i].answer()
-		conns[i].rd.Release()
-		conns[i].wr.Buf = nil
-	}
-	each := int64(heap()-before) / n
-	t.Logf("%d bytes a connection, the client's side included", each)
-	if each > 24<<10 {
-		t.Errorf("an idle connection takes %d bytes", each)
+	const n = 400
+	for _, tc := range []struct {
+		name string
+		enc  tds.Encryption
+		most int64 // bytes; the bare client's side is part of it
+	}{{"in clear", tds.EncryptNotSupported, 24 << 10}, {"TLS, both sides", tds.EncryptOn, 96 << 10}} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := start(t, Options{}, func(o exec.SessionOptions) (session, error) { return &script{opts: o}, nil })
+			use := func() int64 {
+				debug.FreeOSMemory()
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				return int64(m.HeapAlloc + m.StackInuse)
+			}
+			before := use()
+			conns := make([]*raw, n)
+			for i := range conns {
+				conns[i] = dial(t, r, tds.V74, tc.enc)
+				conns[i].batch("select 1")
+				conns[i].answer()
+				conns[i].rd.Release()
+				conns[i].wr.Buf = nil
+			}
+			each := (use() - before) / n
+			t.Logf("%d bytes a connection", each)
+			if each > tc.most {
+				t.Errorf("an idle connection takes %d bytes", each)
+			}
+			runtime.KeepAlive(conns)
+		})
 	}
 }
 
@@ -222,6 +236,32 @@ func BenchmarkRoundTrip(b *testing.B) {
 			b.Fatal(err)
 		}
 		if _, err := c.nc.Read(buf); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRows reads 100 rows of two columns, about 9 kB, from a scripted session.
+func BenchmarkRows(b *testing.B) {
+	cols := &exec.Columns{Columns: []exec.Column{{Name: "n", Type: types.Int}, {Name: "s", Type: types.NVarChar(40)}}}
+	done := &exec.Done{Cmd: exec.CmdSelect, HasCount: true, Count: 100}
+	row := []types.Value{types.NewInt(types.KindInt, 1), types.NewString(types.KindNVarChar, "forty characters or so of wide text in it")}
+	r := scripted(b, &script{batch: func(_ context.Context, _ string, out exec.Output) error {
+		if err := out.Event(cols); err != nil {
+			return err
+		}
+		for range 100 {
+			if err := out.Row(row); err != nil {
+				return err
+			}
+		}
+		return out.Event(done)
+	}})
+	c := dialRaw(b, r)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.batch("select")
+		if m, err := c.rd.ReadMessage(c.nc); err != nil || len(m.Data) < 8000 {
 			b.Fatal(err)
 		}
 	}
