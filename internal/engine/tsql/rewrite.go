@@ -213,6 +213,8 @@ func odbcCall(t []token, i int) (callMarks, bool) {
 	depth := 0
 	for j := i + 2; j < len(t); j++ {
 		switch t[j].word {
+		case "{":
+			return m, false
 		case "(":
 			if depth == 0 && m.open < 0 {
 				m.open = j
