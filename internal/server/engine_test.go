@@ -274,3 +274,32 @@ func TestEngineManyConnections(t *testing.T) {
 		t.Fatalf("%d orders, %d lines", orders, lines)
 	}
 }
+
+func TestEngineBulk(t *testing.T) {
+	t.Parallel()
+	_, db := engineDB(t)
+	must(t, db, "create table t (n int not null, s nvarchar(20) null)")
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stmt, err := tx.Prepare(mssql.CopyIn("t", mssql.BulkOptions{}, "n", "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		if _, err := stmt.Exec(i, "row"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := stmt.Exec(); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	var n, sum int
+	if err := db.QueryRow("select count(*), sum(n) from t where s = N'row'").Scan(&n, &sum); err != nil || n != 1000 || sum != 499500 {
+		t.Fatalf("%d rows, sum %d, %v", n, sum, err)
+	}
+}
