@@ -146,7 +146,8 @@ func (d *Decoder) skip(t *TypeInfo, row bool) (null bool) {
 	if t.lengthKind() != lenPLP {
 		return d.value(t, row).Null
 	}
-	if d.Uint64() == plpNull {
+	total, sum := d.Uint64(), uint64(0)
+	if total == plpNull {
 		return true
 	}
 	for d.err == nil {
@@ -156,9 +157,13 @@ func (d *Decoder) skip(t *TypeInfo, row bool) (null bool) {
 		}
 		if uint64(n) > uint64(d.Len()) {
 			d.err = ErrShort
-			break
+			return false
 		}
 		d.off += int(n)
+		sum += uint64(n)
+	}
+	if total != plpUnknown && sum != total {
+		d.fail("value", "chunks of %d bytes where %d were announced", sum, total)
 	}
 	return false
 }
