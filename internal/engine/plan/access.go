@@ -66,7 +66,7 @@ func lookup(t types.Type, ex expr.Expr) (keyExpr, bool) {
 	if err != nil {
 		return keyExpr{}, false
 	}
-	if t.Kind.IsString() && common.Kind.IsString() && common.Coll != t.Coll {
+	if t.Kind.IsString() && ex.Type.Kind.IsString() && ex.Type.Coll != t.Coll {
 		return keyExpr{}, false
 	}
 	if common.Kind != t.Kind && !embeds(t.Kind, common.Kind) {

@@ -274,12 +274,22 @@ func (b *block) inSubquery(e *ast.BooleanInExpression) ([]*conjunct, error) {
 	if err != nil {
 		return nil, err
 	}
+	finish := b.st.finish
 	s, refs, err := b.nested(e.Subquery, false)
 	if err != nil {
 		return nil, sqlerr.AtLine(err, tsql.Line(e))
 	}
 	if len(s.cols) != 1 {
 		return nil, sqlerr.TooManyColumns().At(tsql.Line(e))
+	}
+	if !sameCollation(x.ex.Type, s.cols[0].Type) {
+		// Package expr knows which collation counts.
+		b.st.finish = finish
+		p, refs, err := b.boolean(e)
+		if err != nil {
+			return nil, sqlerr.AtLine(err, tsql.Line(e))
+		}
+		return []*conjunct{{cond: predCond(p), refs: refs}}, nil
 	}
 	root, err := s.root()
 	if err != nil {
@@ -292,6 +302,12 @@ func (b *block) inSubquery(e *ast.BooleanInExpression) ([]*conjunct, error) {
 	all := x.refs.union(refs)
 	c := &inCond{root: root, left: left, right: right, coll: coll, not: e.NotDefined, once: !b.correlated(refs, s.block)}
 	return []*conjunct{{cond: c, refs: all}}, nil
+}
+
+// sameCollation reports whether two types, if both are text, have one
+// collation: then it is the one they are compared in.
+func sameCollation(a, b types.Type) bool {
+	return !a.Kind.IsString() || !b.Kind.IsString() || a.Coll == b.Coll
 }
 
 // common brings two expressions that are compared for equality to the type

@@ -185,6 +185,7 @@ func (b *block) tableLeaf(t *catalog.Table, slot int, alias string, h hints) (*l
 	}
 	l := b.newLeaf(alias, cols)
 	l.table, l.slot, l.hints = t, slot, h
+	b.st.locks = b.st.locks || h.lock
 	if err := h.check(t); err != nil {
 		return nil, nil, err
 	}
@@ -443,6 +444,7 @@ func (b *block) view(t *catalog.Table, name *ast.SchemaObjectName, alias string,
 	for _, l := range inner.leafs {
 		if l.table != nil && l.hints.empty() {
 			l.hints = h
+			b.st.locks = b.st.locks || h.lock
 		}
 	}
 	return item, nil

@@ -133,7 +133,8 @@ func (b *block) rewrite(e ast.ScalarExpression) (expr.Expr, bool, error) {
 	case *ast.ColumnReferenceExpression:
 		x, err := b.column(e)
 		if err == nil && e.Collation != nil {
-			return x, false, sqlerr.Unsupported("COLLATE on this column").At(tsql.Line(e))
+			x, err = b.collate(x, e.Collation)
+			err = sqlerr.AtLine(err, tsql.Line(e))
 		}
 		return x, true, err
 	case *ast.FunctionCall:

@@ -216,6 +216,8 @@ func (p *planner) cost(t *treeItem, conds []*conjunct, seen leafSet, first bool)
 	}
 	a := bestAccess(l, conds, p.mine, seen)
 	switch {
+	case a.unique && !first && !a.bound:
+		return 2
 	case a.unique:
 		return 1
 	case len(a.keys) > 0 && (first || a.bound):
@@ -266,6 +268,9 @@ func (p *planner) loops(it *treeItem, conds []*conjunct, seen leafSet) bool {
 // hashable reports whether a condition is an equality of the two sides.
 func (p *planner) hashable(c *conjunct, left, right leafSet) bool {
 	if c.op != "Equals" {
+		return false
+	}
+	if !sameCollation(c.left.ex.Type, c.right.ex.Type) {
 		return false
 	}
 	l, r := c.left.refs.and(p.mine), c.right.refs.and(p.mine)

@@ -100,6 +100,7 @@ type statement struct {
 	db      *ast.Identifier // of the view being expanded
 	hints   queryHints
 	slots   map[int]bool // table variables that the statement reads
+	locks   bool         // UPDLOCK or XLOCK is among the hints
 	finish  []func()     // to be done when all of the statement is compiled
 }
 
@@ -277,6 +278,17 @@ func (b *block) column(e *ast.ColumnReferenceExpression) (expr.Expr, error) {
 		return expr.Expr{}, sqlerr.Unbound(strings.Join(parts, ".")).At(tsql.Line(e))
 	}
 	return expr.Expr{}, sqlerr.InvalidColumn(parts[0]).At(tsql.Line(e))
+}
+
+// collate applies a COLLATE clause to a column: package expr does it to a
+// column of its own, whose value is then this one.
+func (b *block) collate(x expr.Expr, id *ast.Identifier) (expr.Expr, error) {
+	sc := b.c.Scope.Child()
+	sc.AddMapped("t", []expr.SourceColumn{{Name: "c", Type: x.Type, Nullable: x.Nullable}}, []int{0})
+	name := &ast.MultiPartIdentifier{Count: 1, Identifiers: []*ast.Identifier{{Value: "c"}}}
+	r, err := (&expr.Compiler{Scope: sc}).Scalar(&ast.ColumnReferenceExpression{ColumnType: "Regular", MultiPartIdentifier: name, Collation: id})
+	r.Eval, r.Name = x.Eval, x.Name
+	return r, err
 }
 
 // use marks a column of this block as read and returns its value. After

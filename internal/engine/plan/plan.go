@@ -72,6 +72,8 @@ type Column struct {
 	Type     types.Type
 	Nullable bool
 	Identity bool // the identity column of its table, for SELECT ... INTO
+
+	null bool // the word NULL, whose type is int only where nothing else gives it one
 }
 
 // Dep is an object that a plan was compiled against.

@@ -307,7 +307,7 @@ func (b *block) selectItem(el *ast.SelectScalarExpression) (item, error) {
 	}
 	if it.Type.Kind == types.KindNull {
 		// NULL alone is an int, as in SELECT NULL.
-		it.Type = types.Int
+		it.Type, it.null = types.Int, true
 		if it.ex, err = expr.Cast(it.ex, types.Int, false); err != nil {
 			return it, err
 		}
@@ -423,7 +423,11 @@ func (c *Compiler) selectStatement(s *ast.SelectStatement) (*Query, error) {
 		}
 	}
 	r := newRunner(root, q.out, q.assigns)
-	return &Query{Columns: q.cols, Assigns: q.assigns != nil, Into: s.Into, Deps: c.deps.take(), Run: r.run}, nil
+	run := r.run
+	if st.locks {
+		run = r.locking
+	}
+	return &Query{Columns: q.cols, Assigns: q.assigns != nil, Into: s.Into, Deps: c.deps.take(), Run: run}, nil
 }
 
 // intoColumns checks the columns of SELECT ... INTO. Errors: 1038 a column has

@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"errors"
 	"sync"
 
 	"gostress/internal/engine/expr"
+	"gostress/internal/engine/storage"
 	"gostress/internal/engine/types"
 )
 
@@ -54,6 +56,36 @@ func (q *runner) run(f *expr.Frame, emit func(row []types.Value) error) (int64, 
 	in.f, in.emit = nil, nil
 	q.pool.Put(in)
 	return rows, err
+}
+
+// locking runs a query that locks the rows it reads. When another transaction
+// changed one of them in the meantime it starts again, over the rows as they
+// are then, so rows are emitted only when all are locked.
+func (q *runner) locking(f *expr.Frame, emit func(row []types.Value) error) (int64, error) {
+	vars := append([]types.Value(nil), f.Vars...)
+	var rows []types.Value
+	for {
+		rows = rows[:0]
+		n, err := q.run(f, func(row []types.Value) error {
+			rows = append(rows, row...)
+			return nil
+		})
+		if errors.Is(err, storage.ErrChanged) && f.Tx != nil {
+			copy(f.Vars, vars)
+			f.Tx.StatementBegin()
+			continue
+		}
+		if err != nil || len(q.out) == 0 {
+			return n, err
+		}
+		w := len(q.out)
+		for at := 0; at < len(rows); at += w {
+			if err := emit(rows[at : at+w]); err != nil {
+				return n, err
+			}
+		}
+		return n, nil
+	}
 }
 
 func (in *instance) output() error {

@@ -12,6 +12,14 @@ func setColumns() error {
 	return sqlerr.New(205, 16, 1, "All queries joined by UNION, INTERSECT or EXCEPT must have an equal number of expressions in their select lists.")
 }
 
+// typeNull gives the word NULL, column i of q, the type of the column it meets.
+func (c *Column) typeNull(q *query, i int, t types.Type) {
+	if c.null {
+		c.Type = t
+		q.out[i] = expr.Constant(t, types.Value{})
+	}
+}
+
 // setOperation compiles UNION, EXCEPT and INTERSECT. Its rows are a leaf of
 // the block, whose columns ORDER BY names.
 func (b *block) setOperation(q *ast.BinaryQueryExpression, use queryUse) (*query, error) {
@@ -37,6 +45,10 @@ func (b *block) setOperation(q *ast.BinaryQueryExpression, use queryUse) (*query
 	leafs := make([]leafColumn, len(cols))
 	var ts []types.Type
 	for i := range cols {
+		if l, r := &left.cols[i], &right.cols[i]; l.null != r.null {
+			l.typeNull(left, i, r.Type)
+			r.typeNull(right, i, l.Type)
+		}
 		t, err := types.CommonType(left.cols[i].Type, right.cols[i].Type)
 		if err != nil {
 			return nil, err
@@ -46,7 +58,8 @@ func (b *block) setOperation(q *ast.BinaryQueryExpression, use queryUse) (*query
 				return nil, err
 			}
 		}
-		cols[i] = Column{Name: left.cols[i].Name, Type: t, Nullable: left.cols[i].Nullable || right.cols[i].Nullable}
+		cols[i] = Column{Name: left.cols[i].Name, Type: t, Nullable: left.cols[i].Nullable || right.cols[i].Nullable,
+			null: left.cols[i].null && right.cols[i].null}
 		leafs[i] = leafColumn{typ: t, nullable: cols[i].Nullable, used: true}
 		ts = append(ts, t)
 		for _, side := range []*query{left, right} {
