@@ -161,7 +161,7 @@ func Install(ctx context.Context, s driver.Session, w workloads.Workload, o Opti
 	takes := needs(f, orders, o.Only)
 	if !f.Marked && !o.created && !o.Yes {
 		return &GuardError{Database: f.Database, Yes: true,
-			Text: "gostress did not make it, and install adds objects in the schemas Sales, Production, Demo and dbo. " + takes}
+			Text: "it carries no mark of gostress, and install adds objects in the schemas Sales, Production, Demo and dbo. " + takes}
 	}
 	if size := SizesFor(orders); o.Only != workloads.Ondisk && f.quota() > 0 && size.Indexes+size.Data > f.quota() && !o.Yes {
 		return &GuardError{Database: f.Database, Yes: true,
