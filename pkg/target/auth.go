@@ -11,19 +11,15 @@ import (
 
 const (
 	defaultPacketSize = 4096
+	minPacketSize     = 512
 	maxPacketSize     = 32767
 	maxLoginName      = 128 // characters of each name in LOGIN7
 )
 
 // checkLogin refuses what a login packet cannot carry.
 func checkLogin(o Options) error {
-	switch n := o.PacketSize; {
-	case n < 0 || n > maxPacketSize:
-		return fmt.Errorf("packet size %d: it must be from %d to %d bytes", n, defaultPacketSize, maxPacketSize)
-	case n > 0 && n < defaultPacketSize:
-		// go-mssqldb takes no larger packet than it asked for, and servers use
-		// packets of 4096 bytes until the login is over.
-		return fmt.Errorf("packet size %d: a login needs packets of %d bytes; sizes from %d to %d are possible", n, defaultPacketSize, defaultPacketSize, maxPacketSize)
+	if n := o.PacketSize; n != 0 && (n < minPacketSize || n > maxPacketSize) {
+		return fmt.Errorf("packet size %d: it must be from %d to %d bytes", n, minPacketSize, maxPacketSize)
 	}
 	for _, f := range []struct{ what, text string }{
 		{"login", o.User}, {"password", o.Password}, {"database", o.Database}, {"application name", o.AppName},

@@ -338,8 +338,8 @@ func TestNewRefuses(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		"packet too small":     {func(o *Options) { o.PacketSize = 512 }, "from 4096 to 32767"},
-		"packet too large":     {func(o *Options) { o.PacketSize = 32768 }, "from 4096 to 32767"},
+		"packet too small":     {func(o *Options) { o.PacketSize = 511 }, "from 512 to 32767"},
+		"packet too large":     {func(o *Options) { o.PacketSize = 32768 }, "from 512 to 32767"},
 		"emoji in password":    {func(o *Options) { o.Password = "a😀" }, "the password has a character"},
 		"long application":     {func(o *Options) { o.AppName = strings.Repeat("x", 129) }, "the application name is longer than 128"},
 		"no UTF-8":             {func(o *Options) { o.Database = "\xff" }, "the database is not text"},
@@ -361,6 +361,31 @@ func TestNewRefuses(t *testing.T) {
 				t.Errorf("%v shows the password", err)
 			}
 		})
+	}
+}
+
+// TestSmallPackets logs in with more than it asked for.
+func TestSmallPackets(t *testing.T) {
+	t.Parallel()
+	var n said
+	cert := newCert(t)
+	sizes := make(chan uint32, 1)
+	f := serve(t, func(p *peer) {
+		p.cert = cert.tls
+		p.accept(tds.EncryptOn)
+		sizes <- p.login.PacketSize
+		p.wait()
+	})
+	o := options(f)
+	o.Encrypt, o.TrustServerCertificate, o.PacketSize, o.Note = EncryptMandatory, true, 512, n.note
+	if _, err := connectTo(t, o); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-sizes; got != 4096 {
+		t.Errorf("asked for %d", got)
+	}
+	if got := n.all(); len(got) != 1 || !strings.Contains(got[0], "packet size 512: a login needs packets of 4096 bytes") {
+		t.Errorf("got the notes %q", got)
 	}
 }
 

@@ -63,7 +63,9 @@ type Options struct {
 	ReadOnlyIntent      bool
 	ServerSPN           string
 	MultiSubnetFailover bool
-	PacketSize          int // bytes, 512 to 32767; 0 is the server's default
+	// PacketSize is in bytes, 512 to 32767; 0 is 4096, which is also the least that
+	// is used.
+	PacketSize int
 	// SSMS sets the session options of Management Studio (ARITHABORT ON) in
 	// place of ODBC's.
 	SSMS bool
@@ -106,6 +108,12 @@ func New(o Options) (*Target, error) {
 		return nil, err
 	}
 	t := &Target{opt: o, server: srv, tls: tc, notes: &notes{to: o.Note}}
+	if n := o.PacketSize; n != 0 && n < defaultPacketSize {
+		// go-mssqldb takes no larger packet than it asked for, and servers use
+		// packets of 4096 bytes until the login is over.
+		t.notes.say(fmt.Sprintf("packet size %d: a login needs packets of %d bytes, so that is the size", n, defaultPacketSize))
+		t.opt.PacketSize = defaultPacketSize
+	}
 	t.auth, err = chooseAuth(o, srv)
 	if err != nil {
 		return nil, err
