@@ -39,6 +39,7 @@ func TestChange(t *testing.T) {
 		{"table variable", "DECLARE @t TABLE (id int IDENTITY(1,1) PRIMARY KEY, x int UNIQUE) INSERT @t (x) VALUES (5) INSERT @t (x) SELECT x + 1 FROM @t INSERT @t SELECT x + 2 FROM @t SELECT id, x FROM @t ORDER BY id", "1|5\n2|6\n3|7\n4|8"},
 		{"temporary table", "CREATE TABLE #t (a int NULL) INSERT #t VALUES (1), (NULL) SELECT a FROM #t ORDER BY a", "NULL\n1"},
 		{"identity_insert list", "INSERT kept (id, what) VALUES (1, 'x') SELECT id FROM kept", "1"},
+		{"insert select NULL", "CREATE TABLE n (d date NULL, b varbinary(4) NULL) INSERT n SELECT NULL, NULL INSERT n SELECT NULL, NULL UNION ALL SELECT NULL, 0x01 SELECT d, CAST(b AS int) FROM n ORDER BY b", "NULL|NULL\nNULL|NULL\nNULL|1"},
 		{"conversion", "INSERT kept (id, what) VALUES ('12', 34) SELECT id, what FROM kept", "12|34"},
 
 		{"update", "UPDATE pair SET v = 'x' WHERE a = 1 AND b = 2 SELECT v FROM pair ORDER BY a, b", "one\nx\nthree\nfour"},

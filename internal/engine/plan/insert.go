@@ -317,6 +317,11 @@ func (b *block) insertSource(p *insertPlan, src ast.InsertSource, tg *target, co
 		if p.root, err = q.root(); err != nil {
 			return 0, err
 		}
+		for i := range q.cols {
+			if q.cols[i].null { // NULL itself goes into a column of any type
+				q.out[i] = expr.Constant(types.Null, nullValue)
+			}
+		}
 		p.rows = [][]expr.Expr{q.out}
 		return len(q.out), nil
 	case *ast.ExecuteInsertSource:
