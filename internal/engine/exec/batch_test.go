@@ -16,6 +16,7 @@ func TestTokens(t *testing.T) {
 		{"declare and set send nothing", "DECLARE @x int = 1\nSET @x += 1\nSELECT @x", "columns int\nrow 2\ndone SELECT 1\n"},
 		{"only set", "DECLARE @x int = 1 SET @x += 1", "done other\n"},
 		{"two statements", `SELECT 1 AS a SELECT 2 AS b`, "columns a int\nrow 1\ndone SELECT 1 more\ncolumns b int\nrow 2\ndone SELECT 1\n"},
+		{"select that assigns has no count", "DECLARE @x int SELECT @x = 1", "done SELECT\n"},
 		{"insert", `INSERT t VALUES (1, 'x'), (2, NULL)`, "done INSERT 2\n"},
 		{"nocount", `SET NOCOUNT ON INSERT t VALUES (3, 'y') SELECT 1 AS a SET NOCOUNT OFF`, "done INSERT more\ncolumns a int\nrow 1\ndone SELECT\n"},
 		{"update and delete", `UPDATE t SET v = 'q' WHERE id < 3 DELETE t WHERE id = 3`, "done UPDATE 2 more\ndone DELETE 1\n"},

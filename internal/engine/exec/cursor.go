@@ -284,6 +284,6 @@ func (cc *compiler) fetch(n *ast.FetchCursorStatement) (*code, error) {
 				fr.Vars[t.slot] = v
 			}
 		}
-		return s.sendDone(CmdSelect, s.rowCount, false)
+		return s.sendDone(CmdSelect, -1, false)
 	}), nil
 }

@@ -93,7 +93,7 @@ func (cc *compiler) selectAssigns(c *code, run func(*expr.Frame, func([]types.Va
 			return err
 		}
 		s.rowCount = rows
-		return s.sendDone(CmdSelect, rows, false)
+		return s.sendDone(CmdSelect, -1, false)
 	}
 	return c
 }

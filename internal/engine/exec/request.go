@@ -212,6 +212,10 @@ func (s *Session) crashed(r any) error {
 	if s.e.opts.OnCrash != nil {
 		s.e.opts.OnCrash(r, debug.Stack())
 	}
+	for _, tx := range s.autos {
+		tx.Rollback()
+	}
+	s.autos = nil
 	s.abandon()
 	return e
 }

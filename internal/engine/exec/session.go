@@ -10,6 +10,7 @@ import (
 
 	"gostress/internal/engine/catalog"
 	"gostress/internal/engine/sqlerr"
+	"gostress/internal/engine/storage"
 	"gostress/internal/engine/types"
 )
 
@@ -45,6 +46,7 @@ type Session struct {
 	set          settings
 	tran         tran
 	atomicDepth  int
+	autos        []*storage.Tx // of the statements that run on their own
 	hasTranLocks bool
 
 	temp        *catalog.TempTables

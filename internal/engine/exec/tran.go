@@ -355,6 +355,7 @@ func (s *Session) noteDoom(err error) error {
 func (s *Session) autocommit(fr *frame, c *code, iso storage.Isolation, fn func() error) error {
 	tx := s.beginTx(c.access.store, iso)
 	fr.Tx = tx
+	s.autos = append(s.autos, tx)
 	sp := tx.Savepoint()
 	tx.StatementBegin()
 	err := fn()
@@ -363,6 +364,7 @@ func (s *Session) autocommit(fr *frame, c *code, iso storage.Isolation, fn func(
 		tx.StatementBegin()
 		err = fn()
 	}
+	s.autos = s.autos[:len(s.autos)-1]
 	fr.Tx = nil
 	if err != nil && !errors.Is(err, expr.ErrStop) {
 		tx.Rollback()
