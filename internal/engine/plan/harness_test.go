@@ -26,6 +26,7 @@ type lab struct {
 	identity *catalog.Table // IDENTITY_INSERT
 	ctx      context.Context
 	random   float64
+	onRand   func() // called by each RAND(): what happens in the middle of a statement
 }
 
 func newLab(t testing.TB) *lab {
@@ -38,7 +39,14 @@ func newLab(t testing.TB) *lab {
 	return &lab{db: db, in: in, ctx: context.Background(), random: 0.5}
 }
 
-func (l *lab) Rand() float64                        { return l.random }
+func (l *lab) Rand() float64 {
+	if fn := l.onRand; fn != nil {
+		l.onRand = nil
+		fn()
+	}
+	return l.random
+}
+
 func (l *lab) Now() time.Time                       { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 func (l *lab) IdentityInsert(t *catalog.Table) bool { return t == l.identity }
 func (l *lab) SystemQuery(t *catalog.Table) catalog.SystemQuery {
