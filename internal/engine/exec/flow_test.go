@@ -60,6 +60,8 @@ SELECT @i`, "row 5"},
 		{"set rowcount", "SET ROWCOUNT 2 SELECT v FROM (VALUES (1), (2), (3)) AS t(v) SET ROWCOUNT 0", "row 1\nrow 2"},
 		{"noexec", "SET NOEXEC ON SELECT 1 SET NOEXEC OFF SELECT 2", "row 2"},
 		{"unsupported is named", "CREATE SEQUENCE q", "error 40514 16 1 line 1"},
+		{"materialized views are refused", "ALTER MATERIALIZED VIEW v REBUILD", "error 40514 16 1 line 1"},
+		{"modify file without a file", "ALTER DATABASE d MODIFY FILE", "error 102 15 1 line 1"},
 		{"grant is refused", "GRANT SELECT ON t TO x", "error 40514 16 1 line 1"},
 	})
 }

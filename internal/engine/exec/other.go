@@ -38,6 +38,14 @@ func (cc *compiler) other(st ast.Statement) (*code, error) {
 		return cc.dbcc(n)
 	case *ast.InsertBulkStatement:
 		return cc.insertBulk(n)
+	case *ast.AlterViewStatement:
+		if n.IsMaterialized || n.SelectStatement == nil {
+			return nil, sqlerr.Unsupported("ALTER MATERIALIZED VIEW")
+		}
+	case *ast.AlterDatabaseModifyFileStatement:
+		if n.FileDeclaration == nil {
+			return nil, sqlerr.Syntax("FILE")
+		}
 	case *ast.GrantStatement, *ast.DenyStatement, *ast.RevokeStatement:
 		return nil, sqlerr.Unsupported(construct(st) + " (the embedded engine has no permissions: every login may do everything)")
 	}
