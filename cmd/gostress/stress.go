@@ -20,6 +20,7 @@ import (
 	"gostress/pkg/result"
 	"gostress/pkg/scenario"
 	"gostress/pkg/script"
+	"gostress/workloads"
 )
 
 const defaultMaxThreads = 10000
@@ -63,7 +64,8 @@ type stressRun struct {
 	query       time.Duration
 	reconnect   driver.Reconnect
 	mode        scenario.Mode
-	notes       []string // said once the log's first lines are out
+	notes       []string    // said once the log's first lines are out
+	files       []io.Closer // closed after the last line
 }
 
 func newLog(console io.Writer) *ostress.Log {
@@ -114,6 +116,12 @@ func (r *stressRun) finish(a *app, started time.Time, err error) error {
 	if !r.cmd.NoExitLine {
 		r.log.Line("OSTRESS exiting %s, elapsed time: %s", how, elapsed)
 	}
+	for _, f := range r.files {
+		if cerr := f.Close(); cerr != nil {
+			fmt.Fprintln(a.stderr, "gostress:", cerr)
+			code = max(code, exitFailed)
+		}
+	}
 	if code == exitOK {
 		return nil
 	}
@@ -140,12 +148,12 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
+	r.files = append(r.files, dir)
 	logFile, err := dir.Create(strings.TrimSuffix(ostress.LogName, ".log"), ".log")
 	if err != nil {
 		return err
 	}
-	defer logFile.Close()
+	r.files = append(r.files, logFile)
 	r.log.Attach(logFile)
 	for _, p := range dir.Removed {
 		r.log.Line("Attempting DOD5015 removal of [%s]", p)
@@ -221,14 +229,17 @@ func (r *stressRun) units(a *app, tgt connector) ([]driver.Unit, error) {
 		if err != nil {
 			return nil, err
 		}
-		var s driver.Session
-		if r.mode == scenario.TVP {
-			ctx, cancel := withTimeout(a.ctx, r.login)
-			defer cancel()
-			if s, err = tgt.Connect(ctx); err != nil {
+		ctx, cancel := withTimeout(a.ctx, r.login)
+		s, err := tgt.Connect(ctx)
+		cancel()
+		if err != nil {
+			return nil, err
+		}
+		defer s.Close()
+		if run.Part == workloads.Inmem {
+			if err := r.room(a.ctx, s, run.Orders); err != nil {
 				return nil, err
 			}
-			defer s.Close()
 		}
 		u, err := run.Unit(a.ctx, s, scenario.RunOptions{Mode: r.mode, Seed: 1})
 		return []driver.Unit{u}, err
@@ -250,6 +261,26 @@ func (r *stressRun) units(a *app, tgt connector) ([]driver.Unit, error) {
 		units = append(units, u)
 	}
 	return units, nil
+}
+
+// room holds the orders that are to come against the memory that the server's
+// edition allows for memory-optimized tables.
+func (r *stressRun) room(ctx context.Context, s driver.Session, perIteration int) error {
+	each := int64(r.connections) * int64(perIteration)
+	orders := int64(1) << 50 // more than any memory, and safe to multiply
+	if r.iterations < orders/each {
+		orders = each * r.iterations
+	}
+	warning, refuse, err := scenario.CheckMemory(ctx, s, orders)
+	switch {
+	case err != nil:
+		return err
+	case refuse:
+		return errors.New(warning)
+	case warning != "":
+		r.say(warning)
+	}
+	return nil
 }
 
 func (r *stressRun) outputDir(started time.Time) string {
