@@ -310,7 +310,11 @@ func (b *block) derived(q ast.QueryExpression, alias string, cols []string, padd
 	if around == b {
 		lateral = refs.and(b.leaves)
 	}
-	return b.addDerived(qr, alias, shown, padded, lateral)
+	t, err := b.addDerived(qr, alias, shown, padded, lateral)
+	if err == nil && t.kind == leafItem {
+		t.leaf.outer = refs.meets(b.around())
+	}
+	return t, err
 }
 
 // derivedColumns gives the columns of a derived table their names. Errors:

@@ -27,14 +27,17 @@ type hashJoin struct {
 	conds       []cond
 	regs        []int // of the right side
 	leftRegs    []int // of the left side, for the NULLs of a full join
+	// once tells that the right side is the same however often the join is
+	// run: its table is kept until the statement ends.
+	once bool
 }
 
-func (b *block) newHashJoin(kind joinKind, left, right node, leftItem, rightItem *treeItem, keys, conds []*conjunct, rightLeaves leafSet) (node, error) {
-	j := &hashJoin{kind: kind, left: left, right: right}
+func (b *block) newHashJoin(kind joinKind, left, right node, leftItem, rightItem *treeItem, keys, conds []*conjunct, once bool) (node, error) {
+	j := &hashJoin{kind: kind, left: left, right: right, once: once}
 	var ts []types.Type
 	for _, k := range keys {
 		l, r := k.left, k.right
-		if l.refs.meets(rightLeaves) {
+		if l.refs.meets(rightItem.leaves) {
 			l, r = r, l
 		}
 		lx, rx, coll, err := b.common(l.ex, r.ex)
@@ -79,12 +82,17 @@ type hashInstance struct {
 	row, key             []types.Value
 	matched              []bool // full join: by row of the table
 	buildStep, probeStep step
+	built                uint64 // the run whose table it is
 }
 
 func (in *hashInstance) run() error {
-	in.table.reset()
-	if err := in.buildStep(); err != nil {
-		return err
+	if !in.once || in.built != in.r.gen {
+		in.built = 0
+		in.table.reset()
+		if err := in.buildStep(); err != nil {
+			return err
+		}
+		in.built = in.r.gen
 	}
 	if in.table.n == 0 && in.kind == joinInner {
 		return nil

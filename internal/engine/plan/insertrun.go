@@ -15,7 +15,7 @@ import (
 // insertPlan is a compiled INSERT.
 type insertPlan struct {
 	in     *inserter
-	rows   [][]expr.Expr // VALUES; a nil Eval is DEFAULT
+	rows   [][]expr.Expr // of VALUES, or the columns of SELECT
 	convs  [][]colConv   // of rows, or one of a query's columns
 	root   node          // SELECT
 	exec   Rows          // EXEC

@@ -119,7 +119,7 @@ func (p *planner) group(t *treeItem, conds []*conjunct, avail leafSet, first boo
 		}
 		var err error
 		if n == nil {
-			n, err = p.item(it, now, seen, first)
+			n, err = p.lead(it, now, seen, first)
 		} else {
 			n, err = p.join(n, it, now, seen, avail)
 		}
@@ -144,6 +144,83 @@ func (p *planner) order(items []*treeItem, conds []*conjunct, avail leafSet) []i
 		}
 	}
 	return best.order
+}
+
+// lead plans the item that begins a group. In a subquery that is run for each
+// row around it, what is equal to that row's values is looked up in a hash
+// table, made once, where no index finds it.
+func (p *planner) lead(it *treeItem, conds []*conjunct, avail leafSet, first bool) (node, error) {
+	around := p.b.around()
+	if it.kind != leafItem || len(around) == 0 || len(p.want) > 0 || p.eager {
+		return p.item(it, conds, avail, first)
+	}
+	if a := bestAccess(it.leaf, conds, p.mine, avail); a.index >= 0 {
+		return p.item(it, conds, avail, first)
+	}
+	var own, keys, rest []*conjunct
+	for _, c := range conds {
+		switch {
+		case !c.refs.meets(around) && p.reads(c, it.leaves):
+			own = append(own, c)
+		case p.looksUp(c, it.leaves, around):
+			keys = append(keys, c)
+		default:
+			rest = append(rest, c)
+		}
+	}
+	if len(keys) == 0 || !p.independent(it, own) {
+		return p.item(it, conds, avail, first)
+	}
+	right, err := p.item(it, own, nil, false)
+	if err != nil {
+		return nil, err
+	}
+	return p.b.newHashJoin(joinInner, single{}, right, nil, it, keys, rest, true)
+}
+
+// looksUp reports whether a condition is an equality of a value of the item
+// and one of the queries around.
+func (p *planner) looksUp(c *conjunct, item, around leafSet) bool {
+	if c.op != "Equals" || !sameCollation(c.left.ex.Type, c.right.ex.Type) {
+		return false
+	}
+	one := func(in, out leafSet) bool {
+		in2 := in.and(p.mine)
+		return in2.meets(item) && in2.within(item) && !in.meets(around) && !out.meets(p.mine)
+	}
+	return one(c.left.refs, c.right.refs) || one(c.right.refs, c.left.refs)
+}
+
+// independent reports whether the rows of an item under conditions are the same
+// whatever stands in the registers of other leaves.
+func (p *planner) independent(it *treeItem, conds []*conjunct) bool {
+	around := p.b.around()
+	for _, l := range p.b.leafs {
+		if it.leaves.has(l.id) && (l.outer || len(l.lateral) > 0) {
+			return false
+		}
+	}
+	free := func(list []*conjunct) bool {
+		for _, c := range list {
+			if c.refs.meets(around) || !p.reads(c, it.leaves) {
+				return false
+			}
+		}
+		return true
+	}
+	var below func(t *treeItem) bool
+	below = func(t *treeItem) bool {
+		if t == nil {
+			return true
+		}
+		for _, i := range t.items {
+			if !below(i) {
+				return false
+			}
+		}
+		return free(t.conds) && below(t.left) && below(t.right)
+	}
+	return free(conds) && below(it)
 }
 
 type joinOrder struct {
@@ -257,7 +334,7 @@ func (p *planner) join(left node, it *treeItem, conds []*conjunct, seen, avail l
 	if err != nil {
 		return nil, err
 	}
-	return p.b.newHashJoin(joinInner, left, right, nil, it, keys, rest, it.leaves)
+	return p.b.newHashJoin(joinInner, left, right, nil, it, keys, rest, p.independent(it, own))
 }
 
 // loops reports whether an item is best found anew for each row to its left.
@@ -324,7 +401,7 @@ func (p *planner) leftJoin(t *treeItem, conds []*conjunct, avail leafSet, first 
 	if err != nil {
 		return nil, err
 	}
-	j, err := p.b.newHashJoin(joinLeft, left, r, t.left, right, keys, rest, right.leaves)
+	j, err := p.b.newHashJoin(joinLeft, left, r, t.left, right, keys, rest, p.independent(right, own))
 	if err != nil {
 		return nil, err
 	}
@@ -348,7 +425,7 @@ func (p *planner) fullJoin(t *treeItem, conds []*conjunct, avail leafSet) (node,
 			rest = append(rest, c)
 		}
 	}
-	j, err := p.b.newHashJoin(joinFull, left, right, t.left, t.right, keys, rest, t.right.leaves)
+	j, err := p.b.newHashJoin(joinFull, left, right, t.left, t.right, keys, rest, p.independent(t.right, nil))
 	if err != nil {
 		return nil, err
 	}

@@ -184,17 +184,47 @@ func TestAgainstNaive(t *testing.T) {
 				same(t, l, "SELECT a.id, a.x, b.id, b.y"+from, want)
 				same(t, l, "SELECT a.x, COUNT(*), COUNT(b.y), SUM(b.y), MIN(b.y), MAX(b.y)"+from+" GROUP BY a.x", naiveGroups(joined))
 				if kind == "INNER" && len(where) == 0 {
-					n := 0
-					for _, a := range as {
-						if slices.ContainsFunc(bs, func(b naiveRow) bool { return allOf(on, a, b) }) {
-							n++
-						}
-					}
-					same(t, l, "SELECT COUNT(*) FROM a WHERE EXISTS (SELECT 1 FROM b WHERE "+sqlOf(on)+")", []string{strconv.Itoa(n)})
+					correlated(t, l, as, bs, on)
 				}
 			}
 		})
 	}
+}
+
+// correlated holds subqueries over the rows of another query.
+func correlated(t *testing.T, l *lab, as, bs []naiveRow, on []naivePred) {
+	t.Helper()
+	var counts, with, without, in []string
+	for _, a := range as {
+		n, among, unknown := 0, false, false
+		for _, b := range bs {
+			if !allOf(on, a, b) {
+				continue
+			}
+			n++
+			if a[2].null || b[1].null {
+				unknown = true
+			} else if a[2].n == b[1].n {
+				among = true
+			}
+		}
+		id := a[0].String()
+		counts = append(counts, id+"|"+strconv.Itoa(n))
+		if n > 0 {
+			with = append(with, id)
+		} else {
+			without = append(without, id)
+		}
+		if !among && !unknown {
+			in = append(in, id)
+		}
+	}
+	sub := " FROM b WHERE " + sqlOf(on) + ")"
+	same(t, l, "SELECT a.id, (SELECT COUNT(*)"+sub+" FROM a", counts)
+	same(t, l, "SELECT a.id FROM a WHERE EXISTS (SELECT 1"+sub, with)
+	same(t, l, "SELECT a.id FROM a WHERE NOT EXISTS (SELECT 1"+sub, without)
+	same(t, l, "SELECT a.id FROM a WHERE a.y NOT IN (SELECT b.x"+sub, in)
+	same(t, l, "SELECT a.id FROM a OUTER APPLY (SELECT COUNT(*) AS n"+sub+" x WHERE x.n > 0", with)
 }
 
 func same(t *testing.T, l *lab, sql string, want []string) {

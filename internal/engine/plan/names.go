@@ -27,6 +27,8 @@ type leaf struct {
 	hints hints
 	// lateral are the leaves beside which the rows of make are made.
 	lateral leafSet
+	// outer tells that the rows of make depend on a query around this one.
+	outer bool
 }
 
 type leafColumn struct {
@@ -158,6 +160,15 @@ func (b *block) boolean(e ast.BooleanExpression) (p expr.Pred, refs leafSet, err
 		return err
 	})
 	return p, refs, err
+}
+
+// around is the leaves of the queries around the block.
+func (b *block) around() leafSet {
+	var all leafSet
+	for s := b.parent; s != nil; s = s.parent {
+		all.addAll(s.leaves)
+	}
+	return all
 }
 
 // newLeaf makes a leaf of the block with fresh registers.

@@ -24,7 +24,13 @@ func shape(n node) string {
 		s := "scan"
 		switch {
 		case a.index < 0:
-			return s + " " + n.leaf.name
+			s += " " + n.leaf.name
+			for _, c := range n.conds {
+				if e, ok := c.(*existsCond); ok {
+					s += " exists(" + shape(e.root) + ")"
+				}
+			}
+			return s
 		case a.list != nil:
 			s = "list"
 		case a.lo != nil || a.hi != nil:
@@ -106,6 +112,7 @@ CREATE TABLE dbo.big (id int NOT NULL CONSTRAINT pk_big PRIMARY KEY, h int NOT N
 		{"through a view", "SELECT k2 FROM v WHERE id = 5", "loop(seek h.pk_h, seek b.pk_big)"},
 		{"through a derived table", "SELECT y FROM (SELECT id AS x, s AS y FROM h) d WHERE x = 3", "seek h.pk_h"},
 		{"apply", "SELECT x.h FROM h CROSS APPLY (SELECT b.h FROM big b WHERE b.id = h.k) x", "loop(scan h, seek b.pk_big)"},
+		{"looked up in a correlated query", "SELECT 1 FROM h WHERE EXISTS (SELECT 1 FROM big b WHERE b.h = h.k)", "scan h exists(hash1(single, scan b))"},
 		{"never", "SELECT * FROM h WHERE 1 = 0", "nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

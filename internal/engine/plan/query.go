@@ -386,7 +386,7 @@ func (b *block) subquery(q ast.QueryExpression) (expr.Subquery, error) {
 	for _, c := range s.cols {
 		sq.Columns = append(sq.Columns, expr.Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable})
 	}
-	r := newRunner(root, s.out, nil)
+	r := newRunner(root, s.out, nil).within(b.c.Scope.Module())
 	sq.Run = func(f *expr.Frame, emit func(row []types.Value) error) error {
 		_, err := r.run(f, emit)
 		return err

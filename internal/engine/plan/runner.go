@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"gostress/internal/engine/expr"
 	"gostress/internal/engine/storage"
@@ -15,10 +16,22 @@ type runner struct {
 	out     []evalFunc
 	assigns []assignment
 	pool    sync.Pool
+	// slot is where a subquery keeps the number of the statement's execution:
+	// what does not depend on the row around it is found once for all its runs.
+	slot   int
+	number func() (types.Value, error)
+	count  atomic.Int64
 }
 
 func newRunner(root node, out []expr.Expr, assigns []assignment) *runner {
-	return &runner{root: root, out: evals(out), assigns: assigns}
+	return &runner{root: root, out: evals(out), assigns: assigns, slot: -1}
+}
+
+// within makes the runner that of a subquery.
+func (q *runner) within(m *expr.Module) *runner {
+	q.slot = m.NewOnce()
+	q.number = func() (types.Value, error) { return types.NewInt(types.KindBigInt, q.count.Add(1)), nil }
+	return q
 }
 
 // instance is the state of one run.
@@ -50,7 +63,15 @@ func (q *runner) run(f *expr.Frame, emit func(row []types.Value) error) (int64, 
 	}
 	in := q.instance()
 	in.f, in.emit, in.rows = f, emit, 0
-	in.gen++
+	if q.slot >= 0 {
+		n, err := f.OnceValue(q.slot, q.number)
+		if err != nil {
+			return 0, err
+		}
+		in.gen = uint64(n.Int())
+	} else {
+		in.gen++
+	}
 	err := in.start()
 	rows := in.rows
 	in.f, in.emit = nil, nil

@@ -80,6 +80,8 @@ func TestSelect(t *testing.T) {
 		{"union all", "SELECT 1 AS a UNION ALL SELECT 1 UNION ALL SELECT 2.5 ORDER BY a", "1.0\n1.0\n2.5"},
 		{"except", "SELECT id FROM customer EXCEPT SELECT customer FROM orders", "3"},
 		{"intersect", "SELECT city FROM customer INTERSECT SELECT city FROM customer WHERE id > 2 ORDER BY city", "NULL\nOslo"},
+		{"correlated without index", "SELECT name, (SELECT COUNT(*) FROM line l JOIN orders o ON o.id + 0 = l.orderid WHERE o.customer + 0 = c.id AND l.qty > c.id - 2) FROM customer c ORDER BY id", "Ann|3\nBob|1\nCid|0\nDot|0"},
+		{"correlated twice", "SELECT c.id FROM customer c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.amount = c.id + 4 AND NOT EXISTS (SELECT 1 FROM line l WHERE l.qty = c.id + 7 AND l.n = o.customer))", "1"},
 		{"scalar subquery", "SELECT name, (SELECT MAX(id) FROM orders o WHERE o.customer = c.id) FROM customer c ORDER BY id", "Ann|11\nBob|12\nCid|NULL\nDot|13"},
 		{"uncorrelated scalar subquery", "SELECT id FROM orders WHERE amount = (SELECT MAX(amount) FROM orders)", "12"},
 		{"exists", "SELECT id FROM customer c WHERE EXISTS (SELECT * FROM orders o WHERE o.customer = c.id) ORDER BY id", "1\n2\n4"},

@@ -119,6 +119,7 @@ func (b *block) inlineValues(r *ast.InlineDerivedTable) (*treeItem, error) {
 	l := b.makeLeaf(r.Alias.Value, shown, n)
 	n.leaf = l
 	l.lateral = refs.and(b.leaves)
+	l.outer = refs.meets(b.around())
 	return b.leafItem(l), b.addSource(b.leafSource(r.Alias.Value, l, shown))
 }
 
@@ -185,6 +186,7 @@ func (b *block) callFunction(name *ast.SchemaObjectName, params []ast.ScalarExpr
 	l := b.makeLeaf(alias, shown, n)
 	n.leaf = l
 	l.lateral = refs.and(b.leaves)
+	l.outer = refs.meets(b.around())
 	return b.leafItem(l), b.addSource(b.leafSource(alias, l, shown))
 }
 
