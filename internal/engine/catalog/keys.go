@@ -84,10 +84,6 @@ func (t *Table) hasPrimaryKey() bool {
 	return slices.ContainsFunc(t.Indexes, func(x Index) bool { return x.PrimaryKey })
 }
 
-func (t *Table) hasClustered() bool {
-	return slices.ContainsFunc(t.Indexes, func(x Index) bool { return x.Clustered })
-}
-
 // add appends an index after checking its name.
 func (b *builder) add(x Index) error {
 	for _, o := range b.t.Indexes {
