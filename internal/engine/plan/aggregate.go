@@ -61,7 +61,6 @@ type accumulator struct {
 	i    int64
 	f, q float64 // sum, sum of squares
 	v    types.Value
-	any  bool
 	set  *rowTable // DISTINCT
 	strs []aggString
 	size int

@@ -123,13 +123,13 @@ func (b *block) inlineValues(r *ast.InlineDerivedTable) (*treeItem, error) {
 	return b.leafItem(l), b.addSource(b.leafSource(r.Alias.Value, l, shown))
 }
 
-func (b *block) makeLeaf(alias string, cols []Column, make_ node) *leaf {
+func (b *block) makeLeaf(alias string, cols []Column, rows node) *leaf {
 	lc := make([]leafColumn, len(cols))
 	for i, c := range cols {
 		lc[i] = leafColumn{typ: c.Type, nullable: c.Nullable, used: true}
 	}
 	l := b.newLeaf(alias, lc)
-	l.make = make_
+	l.make = rows
 	return l
 }
 
