@@ -175,7 +175,7 @@ func TestLoginTimeout(t *testing.T) {
 		for how, end := range map[string]func() (context.Context, context.CancelFunc, string){
 			"timeout": func() (context.Context, context.CancelFunc, string) {
 				ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-				return ctx, cancel, "the login did not end in time (-l)"
+				return ctx, cancel, "in time (-l)"
 			},
 			"cancel": func() (context.Context, context.CancelFunc, string) {
 				ctx, cancel := context.WithCancel(context.Background())
@@ -480,6 +480,37 @@ func TestNoEncryptionOnLoopback(t *testing.T) {
 				t.Errorf("got the notes %q", got)
 			}
 		})
+	}
+}
+
+// TestRouted follows a server that sends the client to another one.
+func TestRouted(t *testing.T) {
+	t.Parallel()
+	second := serve(t, func(p *peer) {
+		p.accept(tds.EncryptNotSupported)
+		p.batch()
+		p.send(intColumns(1), intRow(1), done(0))
+		p.wait()
+	})
+	port := second.l.Addr().(*net.TCPAddr).Port
+	value := append([]byte{0, byte(port), byte(port >> 8), 9, 0}, tds.AppendUTF16(nil, "127.0.0.1")...)
+	routing := append([]byte{0xE3, byte(5 + len(value)), 0, 20, byte(len(value)), 0}, value...)
+	routing = append(routing, 0, 0)
+	first := serve(t, func(p *peer) {
+		p.prelogin(tds.EncryptNotSupported)
+		p.takeLogin(tds.EncryptNotSupported)
+		p.ack(routing)
+		p.wait()
+	})
+	s, err := connectTo(t, options(first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := do(t, s, context.Background(), text("select 1"), nil); err != nil || out.Rows != 1 {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	if got := s.(*session).wire.RemoteAddr().String(); got != second.l.Addr().String() {
+		t.Errorf("the session holds the connection to %s", got)
 	}
 }
 

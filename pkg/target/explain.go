@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	mssql "github.com/microsoft/go-mssqldb"
 
@@ -48,14 +49,17 @@ func (t *Target) cause(ctx context.Context, d *dialer, err error) error {
 		down = d.conn.isDown()
 	}
 	d.mu.Unlock()
+	// A dial sees the deadline a little before the context does.
+	deadline, timed := ctx.Deadline()
+	late := timed && !time.Now().Before(deadline)
 	var cert *tls.CertificateVerificationError
 	text := err.Error()
 	switch own := d.cause(); {
 	case own != nil:
 		return own
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || late:
 		switch {
-		case !errors.Is(context.Cause(ctx), context.DeadlineExceeded) && !errors.Is(ctx.Err(), context.DeadlineExceeded):
+		case !late && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) && !errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return ctx.Err()
 		case d.dialed():
 			return &timeoutError{"the login did not end in time (-l)"}

@@ -318,6 +318,8 @@ type log struct {
 	lines []string
 	rows  [][]any
 	fail  error
+	// onError is called when an error has come.
+	onError func()
 }
 
 func (l *log) Row(values []any) error {
@@ -342,6 +344,9 @@ func (l *log) Event(e driver.SinkEvent) error {
 		}
 	case driver.SinkMessage:
 		l.lines = append(l.lines, fmt.Sprintf("message %d/%d %s", e.Message.Number, e.Message.Class, e.Message.Message))
+		if l.onError != nil && e.Message.Class >= 11 {
+			l.onError()
+		}
 	}
 	return nil
 }

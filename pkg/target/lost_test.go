@@ -137,15 +137,28 @@ func TestPoisonedPacketSize(t *testing.T) {
 	}
 }
 
-// cancels are the ways in which a request's context ends.
+// cancels are the ways in which a request's context ends, when a test says so.
 var cancels = map[string]struct {
 	ctx  func() (context.Context, context.CancelFunc)
 	want error
 }{
 	"cancel": {func() (context.Context, context.CancelFunc) { return context.WithCancel(context.Background()) }, context.Canceled},
 	"deadline": {func() (context.Context, context.CancelFunc) {
-		return context.WithTimeout(context.Background(), 50*time.Millisecond)
+		ctx, cancel := context.WithCancel(context.Background())
+		return expiring{ctx}, cancel
 	}, context.DeadlineExceeded},
+}
+
+// expiring is a context whose deadline comes when it is cancelled.
+type expiring struct{ context.Context }
+
+func (expiring) Deadline() (time.Time, bool) { return time.Now().Add(time.Hour), true }
+
+func (e expiring) Err() error {
+	if e.Context.Err() != nil {
+		return context.DeadlineExceeded
+	}
+	return nil
 }
 
 // TestCancel ends requests at different points of their answer. The server
@@ -180,8 +193,10 @@ func TestCancel(t *testing.T) {
 					s := open(t, func(p *peer) {
 						p.batch()
 						pt.before(p)
-						if how == "cancel" {
+						if !sink {
 							time.AfterFunc(5*time.Millisecond, cancel)
+						} else if name != "after an error" { // the sink cancels
+							cancel()
 						}
 						p.read(tds.PacketAttention)
 						attentions.Add(1)
@@ -201,13 +216,13 @@ func TestCancel(t *testing.T) {
 					})
 					var to driver.Sink
 					if sink {
-						to = &log{}
+						to = &log{onError: cancel}
 					}
 					out, err := do(t, s, ctx, text("select slowly"), to)
 					if !errors.Is(err, c.want) {
 						t.Fatalf("got %+v, %v", out, err)
 					}
-					if strings.HasSuffix(name, "an error") && (len(out.Errors) != 1 || out.Errors[0].Number != 50000) {
+					if sink && name == "after an error" && (len(out.Errors) != 1 || out.Errors[0].Number != 50000) {
 						t.Errorf("got the errors %+v", out.Errors)
 					}
 					for range 3 {
