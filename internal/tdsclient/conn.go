@@ -21,6 +21,9 @@ const headersSize = 22
 // SetCancelGrace says otherwise.
 const defaultGrace = 10 * time.Second
 
+// fatalClass is the severity from which on the server ends the connection.
+const fatalClass = 20
+
 // Conn carries out requests on a connection that is logged in. One goroutine at
 // a time calls Do; Close may be called from any.
 type Conn struct {
@@ -128,6 +131,14 @@ func (c *Conn) Do(ctx context.Context, r *Request, sink Sink) (Outcome, error) {
 	}
 	c.in.release()
 	out.OpenTran = c.tran != 0
+	if err == nil {
+		// The server ends the connection after such an error, and may be slow to.
+		for i := range out.Errors {
+			if out.Errors[i].Class >= fatalClass {
+				err = out.Errors[i]
+			}
+		}
+	}
 	switch {
 	case err == nil:
 		return out, nil
@@ -158,7 +169,11 @@ func (c *Conn) lost(err error, out *Outcome) error {
 		l.Err = errServerClosed
 	}
 	if n := len(out.Errors); n > 0 {
-		l.Number = out.Errors[n-1].Number
+		last := out.Errors[n-1]
+		l.Number = last.Number
+		if last.Class >= fatalClass {
+			l.Err = last
+		}
 	}
 	return l
 }
