@@ -18,9 +18,8 @@ func parse(text string) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Batch{Source: newSource(text)}
 	if len(s.tokens) == 1 {
-		return b, nil
+		return &Batch{Source: newSource(text)}, nil
 	}
 	// What looks at tokens looks up to two ahead.
 	end := s.tokens[len(s.tokens)-1]
@@ -28,7 +27,23 @@ func parse(text string) (*Batch, error) {
 	if err := check(text, s.tokens); err != nil {
 		return nil, err
 	}
-	e := rewrite(b, s)
+	b, err := tree(text, s, nil)
+	if err == nil {
+		return b, nil
+	}
+	if ps := patches(s.tokens); len(ps) > 0 {
+		if again, err := tree(text, s, ps); err == nil {
+			return again, nil
+		}
+	}
+	return nil, err
+}
+
+// tree parses a batch that passed the checks of its tokens. ps is put into the
+// text that teesql reads.
+func tree(text string, s *scanner, ps []patch) (*Batch, error) {
+	b := &Batch{Source: newSource(text)}
+	e := rewrite(b, s, ps)
 	script, err := read(e.text)
 	if err != nil {
 		return nil, locate(&b.Source, e, s.tokens, err)

@@ -2,6 +2,7 @@ package tsql
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/sqlc-dev/teesql/ast"
@@ -25,8 +26,8 @@ type insertion struct {
 	text       string
 }
 
-// rewrite finds what teesql cannot read.
-func rewrite(b *Batch, s *scanner) *edits {
+// rewrite finds what teesql cannot read, and puts in what ps says.
+func rewrite(b *Batch, s *scanner, ps []patch) *edits {
 	e := &edits{}
 	t := s.tokens
 	var out []byte
@@ -71,6 +72,11 @@ func rewrite(b *Batch, s *scanner) *edits {
 					overwrite(edit(), t[i].pos, n.end, t[i].word+n.word)
 				}
 			}
+		case "THROW":
+			// teesql takes what follows for its number.
+			if n := t[i+1]; n.kind == tokWord && n.word != "" && n.word[0] != '@' {
+				e.insert = append(e.insert, insertion{t[i].end, b.unitOffset(t[i].end), ";"})
+			}
 		case "WORK":
 			if i > 0 && (back(t, i, 1).word == "ROLLBACK" || back(t, i, 1).word == "COMMIT") {
 				overwrite(edit(), t[i].pos, t[i].end, "")
@@ -102,6 +108,10 @@ func rewrite(b *Batch, s *scanner) *edits {
 			e.insert = append(e.insert, insertion{t[i].pos, b.unitOffset(t[i].pos), "0"})
 		}
 	}
+	for _, p := range ps {
+		e.insert = append(e.insert, insertion{p.at, b.unitOffset(p.at), p.text})
+	}
+	slices.SortStableFunc(e.insert, func(x, y insertion) int { return x.byte - y.byte })
 	if len(e.insert) > 0 {
 		e.splice()
 	}
