@@ -87,6 +87,10 @@ func scriptParams(server func() (int, error)) testscript.Params {
 			if cond == "trusted" { // a trusted login needs to know the peer's user
 				return runtime.GOOS == "linux", nil
 			}
+			if cond == "devfull" {
+				_, err := os.Stat("/dev/full")
+				return err == nil, nil
+			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
