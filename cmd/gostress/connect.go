@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -82,7 +83,7 @@ func (c *connectFlags) target(a *app, say func(string)) (*target.Target, error) 
 		Server: c.Server, Database: c.Database, User: c.User,
 		Encrypt: enc, TrustServerCertificate: c.TrustServerCertificate, CAFile: c.CAFile,
 		HostNameInCertificate: c.HostNameInCertificate, TLSMin: c.TLSMin, AllowCleartextLogin: c.AllowCleartextLogin,
-		AppName: c.AppName, ReadOnlyIntent: c.ApplicationIntent == "readonly", ServerSPN: c.ServerSPN,
+		AppName: c.appName(), ReadOnlyIntent: c.ApplicationIntent == "readonly", ServerSPN: c.ServerSPN,
 		MultiSubnetFailover: c.MultiSubnetFailover, SSMS: c.Session == "ssms", Note: say,
 	}
 	if c.PacketSize != "" {
@@ -91,12 +92,6 @@ func (c *connectFlags) target(a *app, say func(string)) (*target.Target, error) 
 			return nil, err
 		}
 		o.PacketSize = int(n)
-	}
-	if o.AppName == "" {
-		o.AppName = "gostress/" + version
-		if c.runID != "" {
-			o.AppName += " " + c.runID
-		}
 	}
 	if c.User != "" {
 		switch env, has := os.LookupEnv("SQLCMDPASSWORD"); {
@@ -113,6 +108,14 @@ func (c *connectFlags) target(a *app, say func(string)) (*target.Target, error) 
 	return target.New(o)
 }
 
+// appName is the program_name of the sessions.
+func (c *connectFlags) appName() string {
+	if c.AppName != "" {
+		return c.AppName
+	}
+	return strings.TrimSpace("gostress/" + version + " " + c.runID)
+}
+
 func (c *connectFlags) timeout() time.Duration {
 	d, err := seconds("-l", c.LoginTimeout)
 	if err != nil {
@@ -121,23 +124,31 @@ func (c *connectFlags) timeout() time.Duration {
 	return d
 }
 
-// roomy looks, through the first session, whether the server has workers for all
-// of the threads that are to come.
-type roomy struct {
-	inner   connector
-	threads int
-	say     func(string)
-	asked   atomic.Bool
+// first looks at the first session that logs in: how it is encrypted, and
+// whether the server has workers for all of the threads that are to come.
+type first struct {
+	inner      connector
+	threads    int
+	say        func(string)
+	asked      atomic.Bool
+	encryption atomic.Pointer[string]
 }
 
 // fewWorkers is below the smallest max_workers_count of a 64-bit SQL Server, so
 // that small runs send nothing of their own.
 const fewWorkers = 256
 
-func (r *roomy) Connect(ctx context.Context) (driver.Session, error) {
-	s, err := r.inner.Connect(ctx)
-	if err != nil || r.threads <= fewWorkers || r.asked.Swap(true) {
+func (f *first) Connect(ctx context.Context) (driver.Session, error) {
+	s, err := f.inner.Connect(ctx)
+	if err != nil || f.asked.Swap(true) {
 		return s, err
+	}
+	if e, ok := s.(interface{ Encryption() string }); ok {
+		text := e.Encryption()
+		f.encryption.Store(&text)
+	}
+	if f.threads <= fewWorkers {
+		return s, nil
 	}
 	var row firstRow
 	out, err := s.Do(ctx, &driver.Request{Text: "SELECT max_workers_count FROM sys.dm_os_sys_info;"}, &row)
@@ -145,8 +156,8 @@ func (r *roomy) Connect(ctx context.Context) (driver.Session, error) {
 		_ = s.Close()
 		return nil, err
 	}
-	if len(out.Errors) == 0 && len(row.values) == 1 && int64(r.threads) > row.values[0] {
-		r.say(fmt.Sprintf("%d threads are more than the %d workers of the server (sys.dm_os_sys_info.max_workers_count): requests will wait for one (THREADPOOL)", r.threads, row.values[0]))
+	if len(out.Errors) == 0 && len(row.values) == 1 && int64(f.threads) > row.values[0] {
+		f.say(fmt.Sprintf("%d threads are more than the %d workers of the server (sys.dm_os_sys_info.max_workers_count): requests will wait for one (THREADPOOL)", f.threads, row.values[0]))
 	}
 	return s, nil
 }

@@ -22,11 +22,14 @@ import (
 func TestMain(m *testing.M) {
 	// The demo starts this program again as its engine; the file is then the
 	// test binary, and the name alone tells what it is to be.
-	if len(os.Args) > 1 && os.Args[1] == "serve" && os.Args[0] == "gostress" {
+	if len(os.Args) > 1 && os.Args[1] == "serve" && os.Args[0] == "gostress" || os.Getenv(asProgram) != "" {
 		main()
 	}
 	testscript.Main(m, map[string]func(){"gostress": main, "ostress": main})
 }
+
+// asProgram, set in the environment, makes the test binary be the program.
+const asProgram = "GOSTRESS_TEST_AS_PROGRAM"
 
 // testPassword holds every character that connection strings stumble over.
 const testPassword = `P@ss;w={0}%r#d'"!`

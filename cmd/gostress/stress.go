@@ -174,9 +174,11 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	r.log.Line("Starting query execution...")
 	r.log.Line("Creating %d thread(s) to process queries", threads)
 
+	r.log.FileLine("Sessions of this run: SELECT * FROM sys.dm_exec_sessions WHERE program_name = N'%s'", strings.ReplaceAll(c.appName(), "'", "''"))
+	one := &first{inner: tgt, threads: threads, say: r.say}
 	events := ostress.Events{Log: r.log, Threads: threads, Verbose: c.Verbose, Describe: describe}
 	load, err := driver.Run(a.ctx, driver.Plan{
-		Connector:          &roomy{inner: tgt, threads: threads, say: r.say},
+		Connector:          one,
 		Units:              units,
 		Connections:        r.connections,
 		Iterations:         r.iterations,
@@ -195,7 +197,10 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	r.log.Line("Total IO waits: %d, Total IO wait time: %d (ms)", waits, waited.Milliseconds())
 
 	out := result.Run{Schema: result.Schema, Tool: "gostress", Version: version, RunID: c.runID, StartedAt: started.UTC(), Args: a.args,
-		Server: &result.Server{Address: tgt.Server().String(), Database: c.Database, Login: tgt.Login()}, Load: load}
+		Server: &result.Server{Address: tgt.Server().String(), Database: c.Database, Login: tgt.Login(), SetOptions: c.Session}, Load: load}
+	if e := one.encryption.Load(); e != nil {
+		out.Server.Encryption = *e
+	}
 	for _, u := range units {
 		out.Units = append(out.Units, result.Unit{Name: u.Name, Connections: r.connections, Iterations: r.iterations})
 	}

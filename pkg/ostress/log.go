@@ -58,10 +58,18 @@ func (l *Log) Worker(i int) Thread { return l.main + 4*Thread(i+1) }
 // Line writes one line of the main thread.
 func (l *Log) Line(format string, args ...any) { l.Block(l.main, fmt.Sprintf(format, args...)) }
 
+// FileLine writes a line of the main thread to the file alone.
+func (l *Log) FileLine(format string, args ...any) {
+	text := l.line(l.main, fmt.Sprintf(format, args...))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.toFile(text)
+}
+
 // Block writes a line with its continuation lines, which carry no prefix.
 func (l *Log) Block(t Thread, first string, more ...string) {
 	var sb strings.Builder
-	fmt.Fprintf(&sb, "%s [0x%08X] %s\n", l.now().Format("01/02/06 15:04:05.000"), uint32(t), first)
+	sb.WriteString(l.line(t, first))
 	for _, m := range more {
 		sb.WriteString(m)
 		sb.WriteByte('\n')
@@ -76,6 +84,15 @@ func (l *Log) write(s string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = io.WriteString(l.console, s)
+	l.toFile(s)
+}
+
+func (l *Log) line(t Thread, text string) string {
+	return fmt.Sprintf("%s [0x%08X] %s\n", l.now().Format("01/02/06 15:04:05.000"), uint32(t), text)
+}
+
+// toFile is called with the lock held.
+func (l *Log) toFile(s string) {
 	if l.file == nil {
 		l.held.WriteString(s)
 		return

@@ -57,8 +57,11 @@ type Server struct {
 	Database string `json:"database,omitempty"`
 	// Login is the login the connections used; never its password.
 	Login string `json:"login,omitempty"`
-	// Encryption says how the connection was protected: "tls", "login only", "none".
+	// Encryption says how the first connection was protected, in words: of everything, of the
+	// login only, strict, none, and with what.
 	Encryption string `json:"encryption,omitempty"`
+	// SetOptions says whose SET options the sessions had: "odbc" or "ssms".
+	SetOptions string `json:"set_options,omitempty"`
 	// CPUUserS and CPUSystemS are the server process's CPU seconds during the measured part,
 	// where they could be read.
 	CPUUserS   float64 `json:"cpu_user_s,omitempty"`

@@ -43,6 +43,9 @@ func (s *session) Describe() string {
 	return strings.Join([]string{server, "encryption " + f.encrypted(), packet, fmt.Sprintf("login %s (%s)", f.login, f.how)}, ", ")
 }
 
+// Encryption says in words how the session is protected.
+func (s *session) Encryption() string { return s.facts.encrypted() }
+
 func (f *facts) encrypted() string {
 	if f.tls == 0 {
 		return "none"
