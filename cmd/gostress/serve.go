@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 
 	"go.uber.org/zap"
@@ -67,12 +68,19 @@ func (c *serveCmd) Run(a *app) error {
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", c.Listen, err)
 	}
-	logger := zap.NewNop()
+	level := zap.ErrorLevel // the engine's own faults are said in any case
 	if c.Verbose {
-		enc := zap.NewDevelopmentEncoderConfig()
-		logger = zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(enc), zapcore.Lock(zapcore.AddSync(a.stderr)), zap.InfoLevel))
+		level = zap.InfoLevel
 	}
-	eng := exec.New(exec.Options{Version: version})
+	logger := zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(zap.NewDevelopmentEncoderConfig()), zapcore.Lock(zapcore.AddSync(a.stderr)), level))
+	eng := exec.New(exec.Options{Version: version, OnCrash: func(reason any, stack []byte) {
+		// What is no fault of the Go runtime may quote a value of the request, and so a secret.
+		what := fmt.Sprintf("%T", reason)
+		if r, ok := reason.(runtime.Error); ok {
+			what = r.Error()
+		}
+		logger.Error("a request failed in an unexpected way", zap.String("panic", what), zap.ByteString("stack", stack))
+	}})
 	fmt.Fprintf(a.stdout, "listening on %s\n", ln.Addr())
 	if !c.Child {
 		addr := ln.Addr().(*net.TCPAddr)

@@ -13,16 +13,16 @@ import (
 // local reports whether a name is that of a session's #table.
 func local(name string) bool { return strings.HasPrefix(name, "#") && !strings.HasPrefix(name, "##") }
 
-// global reports whether a name is that of a ##table, which lives in tempdb.
+// global reports whether a name is that of a ##table, which the engine has not.
 func global(name string) bool { return strings.HasPrefix(name, "##") }
 
+func errGlobal() error { return sqlerr.Unsupported("a global temporary table (##)") }
+
 // in returns the DDL to use for a name: that of its database for a name of three
-// parts, tempdb's for a ##table.
+// parts.
 func (d *DDL) in(name Name) (*DDL, error) {
 	db := d.DB
 	switch {
-	case global(name.Object):
-		db, _ = d.DB.instance.DatabaseByID(TempdbID)
 	case name.Database != "" && !local(name.Object):
 		var ok bool
 		if db, ok = d.DB.instance.Database(name.Database); !ok {
@@ -52,6 +52,9 @@ func (d *DDL) createTable(st ast.Statement) error {
 	name, err := d.target(s.SchemaObjectName)
 	if err != nil {
 		return err
+	}
+	if global(name.Object) {
+		return errGlobal()
 	}
 	if d, err = d.in(name); err != nil {
 		return err
@@ -229,6 +232,9 @@ func (d *DDL) CreateAs(n *ast.SchemaObjectName, cols []Column) (*Table, error) {
 	name, err := d.target(n)
 	if err != nil {
 		return nil, err
+	}
+	if global(name.Object) {
+		return nil, errGlobal()
 	}
 	if d, err = d.in(name); err != nil {
 		return nil, err

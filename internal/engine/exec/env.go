@@ -434,7 +434,7 @@ func (a *access) merge(b *access) {
 	a.disk = a.disk || b.disk
 	a.memory = a.memory || b.memory
 	a.unhinted = a.unhinted || b.unhinted
-	if a.store == nil || !(a.disk || a.memory) {
+	if b.store != nil && (a.store == nil || !(a.disk || a.memory)) {
 		a.store, a.db = b.store, b.db
 	}
 }

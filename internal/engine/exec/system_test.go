@@ -15,6 +15,7 @@ func TestFunctions(t *testing.T) {
 		`CREATE TYPE x.tt AS TABLE (a int)`, `CREATE PROCEDURE x.p AS SELECT @@PROCID - OBJECT_ID('x.p'), @@NESTLEVEL, OBJECT_NAME(@@PROCID)`,
 		`CREATE FUNCTION x.twice (@a int) RETURNS int AS BEGIN DECLARE @r int = @a * 2 RETURN @r END`,
 		`CREATE FUNCTION x.rows_of (@n nvarchar(20)) RETURNS TABLE AS RETURN (SELECT id, v FROM x.t WHERE v = @n)`,
+		`CREATE FUNCTION x.plus (@a int) RETURNS TABLE AS RETURN (SELECT @a + 1 AS a)`,
 		`CREATE FUNCTION x.multi (@n int) RETURNS @r TABLE (i int) AS BEGIN DECLARE @i int = 0 WHILE @i < @n BEGIN INSERT @r VALUES (@i) SET @i += 1 END RETURN END`,
 		`INSERT x.t (v) VALUES (N'a'), (N'b')`)
 	runBrief(t, s, []briefCase{
@@ -38,7 +39,14 @@ func TestFunctions(t *testing.T) {
 		{"sessionproperty", "SELECT SESSIONPROPERTY('ANSI_NULLS'), SESSIONPROPERTY('nope')", "row 1 | NULL"},
 		{"scalar function", "SELECT x.twice(21), x.twice(id) FROM x.t WHERE id = 5", "row 42 | 10"},
 		{"inline function", "SELECT id FROM x.rows_of(N'b')", "row 7"},
+		{"inline function over no table", "SELECT a FROM x.plus(3)", "row 4"},
+		{"inline function over no table, in a join", "SELECT t.id, p.a FROM x.t AS t CROSS APPLY x.plus(t.id) AS p WHERE t.id = 5", "row 5 | 6"},
+		{"inline function over no table, in a subquery", "SELECT (SELECT a FROM x.plus(1)) IF EXISTS (SELECT 1 FROM x.plus(1)) SELECT 'yes'", "row 2\nrow yes"},
 		{"multi-statement function", "SELECT SUM(i) FROM x.multi(5)", "row 10"},
+		{"global temporary table", "CREATE TABLE ##g (a int)", "error 40514 16 1 line 1"},
+		{"global temporary table by SELECT INTO", "SELECT 1 AS a INTO ##g", "error 40514 16 1 line 1"},
+		{"throw again without a semicolon", "BEGIN TRY RAISERROR('x', 16, 3) END TRY BEGIN CATCH THROW END CATCH", "error 50000 16 3 line 1: x"},
+		{"merge with values", "DECLARE @t TABLE (a int, b varchar(9)) INSERT @t VALUES (1, 'x') MERGE @t AS t USING (VALUES (1, 'y'), (2, 'z')) AS s (a, b) ON t.a = s.a WHEN MATCHED THEN UPDATE SET b = s.b WHEN NOT MATCHED THEN INSERT (a, b) VALUES (s.a, s.b); SELECT a, b FROM @t ORDER BY a", "row 1 | y\nrow 2 | z"},
 		{"function in a condition", "IF x.twice(2) = 4 SELECT 'four'", "row four"},
 		{"wrong number of arguments", "SELECT x.twice()", "error 313 16 2 line 1"},
 		{"system views", "SELECT name FROM sys.tables SELECT name FROM master.sys.databases WHERE name = 'd' SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE session_id = @@SPID", "row t\nrow d\nrow 1"},

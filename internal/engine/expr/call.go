@@ -189,10 +189,54 @@ func (c *Compiler) invoke(f *fn.Func, params []ast.ScalarExpression) (Expr, erro
 		out.Type.Coll, out.coll = coll, strength
 	}
 	out.Eval = invocation(f, args)
+	if f.Cut && t.Len != types.Max {
+		if f.Name == "REPLICATE" || f.Name == "SPACE" {
+			// Nothing longer than the result is made only to be cut.
+			args[len(args)-1].Eval = atMost(args[len(args)-1].Eval, int64(t.Len))
+			out.Eval = invocation(f, args)
+		}
+		out.Eval = cut(out.Eval, t)
+	}
+	if t.Kind == types.KindBigInt {
+		out.Eval = wide(out.Eval)
+	}
 	if !f.Deterministic {
 		return out, nil
 	}
 	return fold(out, args...), nil
+}
+
+// wide gives whole numbers the type bigint: LEN and its like count as int.
+func wide(eval evalFunc) evalFunc {
+	return func(fr *Frame) (types.Value, error) {
+		v, err := eval(fr)
+		if err == nil && v.Kind() == types.KindInt {
+			v = types.NewInt(types.KindBigInt, v.Int())
+		}
+		return v, err
+	}
+}
+
+// atMost holds a whole number to a limit.
+func atMost(eval evalFunc, limit int64) evalFunc {
+	return func(fr *Frame) (types.Value, error) {
+		v, err := eval(fr)
+		if err == nil && v.Kind().IsInt() && !v.IsNull() && v.Int() > limit {
+			v = types.NewInt(v.Kind(), limit)
+		}
+		return v, err
+	}
+}
+
+// cut shortens text to the length of its type.
+func cut(eval evalFunc, t types.Type) evalFunc {
+	return func(fr *Frame) (types.Value, error) {
+		v, err := eval(fr)
+		if err != nil || v.IsNull() || len(v.Str()) <= int(t.Len) {
+			return v, err
+		}
+		return types.Convert(v, t, 0)
+	}
 }
 
 // invocation evaluates the arguments on the frame's scratch space.

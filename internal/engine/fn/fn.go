@@ -16,6 +16,9 @@ type Func struct {
 	// Part tells that the first argument is a datepart: the text names it, Eval
 	// gets it as an int (see ParsePart).
 	Part bool
+	// Cut tells that Eval may give text longer than Type says, and that the rest
+	// is to be cut off without an error.
+	Cut bool
 	// Deterministic functions give the same for the same arguments.
 	Deterministic bool
 	// Type is the type of the result for arguments of these types. Errors: 8116.

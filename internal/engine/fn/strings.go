@@ -43,13 +43,13 @@ var stringFunctions = []Func{
 	{Name: "RTRIM", MinArgs: 1, MaxArgs: 2, Deterministic: true, Type: textResult("rtrim"), Eval: trimmer(false, true)},
 	{Name: "TRIM", MinArgs: 1, MaxArgs: 2, Deterministic: true, Type: trimType, Eval: evalTrim},
 	{Name: "REVERSE", MinArgs: 1, MaxArgs: 1, Deterministic: true, Type: textResult("reverse"), Eval: mapText(reverse)},
-	{Name: "REPLACE", MinArgs: 3, MaxArgs: 3, Deterministic: true, Type: replaceType, Eval: strict(evalReplace)},
+	{Name: "REPLACE", Cut: true, MinArgs: 3, MaxArgs: 3, Deterministic: true, Type: replaceType, Eval: strict(evalReplace)},
 	{Name: "TRANSLATE", MinArgs: 3, MaxArgs: 3, Deterministic: true, Type: textResult("translate"), Eval: strict(evalTranslate)},
-	{Name: "REPLICATE", MinArgs: 2, MaxArgs: 2, Deterministic: true, Type: replicateType, Eval: strict(evalReplicate)},
-	{Name: "SPACE", MinArgs: 1, MaxArgs: 1, Deterministic: true, Type: fixedType(types.VarChar(8000)), Eval: strict(evalSpace)},
+	{Name: "REPLICATE", Cut: true, MinArgs: 2, MaxArgs: 2, Deterministic: true, Type: replicateType, Eval: strict(evalReplicate)},
+	{Name: "SPACE", Cut: true, MinArgs: 1, MaxArgs: 1, Deterministic: true, Type: fixedType(types.VarChar(8000)), Eval: strict(evalSpace)},
 	{Name: "STUFF", MinArgs: 4, MaxArgs: 4, Deterministic: true, Type: replaceType, Eval: evalStuff},
-	{Name: "CONCAT", MinArgs: 2, MaxArgs: -1, Deterministic: true, Type: concatType, Eval: evalConcat},
-	{Name: "CONCAT_WS", MinArgs: 3, MaxArgs: -1, Deterministic: true, Type: concatType, Eval: evalConcatWS},
+	{Name: "CONCAT", Cut: true, MinArgs: 2, MaxArgs: -1, Deterministic: true, Type: concatType, Eval: evalConcat},
+	{Name: "CONCAT_WS", Cut: true, MinArgs: 3, MaxArgs: -1, Deterministic: true, Type: concatType, Eval: evalConcatWS},
 	{Name: "ASCII", MinArgs: 1, MaxArgs: 1, Deterministic: true, Type: fixedType(types.Int), Eval: strict(evalASCII)},
 	{Name: "CHAR", MinArgs: 1, MaxArgs: 1, Deterministic: true, Type: fixedType(types.Char(1)), Eval: strict(evalChar)},
 	{Name: "NCHAR", MinArgs: 1, MaxArgs: 1, Deterministic: true, Type: fixedType(types.NChar(1)), Eval: strict(evalNChar)},
@@ -341,8 +341,7 @@ func evalReplicate(args []types.Value) (types.Value, error) {
 	if err != nil || n < 0 {
 		return types.Value{}, err
 	}
-	// The engine's values do not tell varchar(8000) from varchar(max): what is
-	// longer than a row is only cut by the type of the expression around it.
+	// The engine's values do not tell varchar(8000) from varchar(max): Func.Cut.
 	if limit := int64(2 << 30); s != "" && n > limit/int64(len(s)) {
 		return types.Value{}, sqlerr.New(7119, 16, 1, "The value would exceed the largest size of 2147483647 bytes.")
 	}

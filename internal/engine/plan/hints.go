@@ -117,6 +117,22 @@ type queryHints struct {
 	forceOrder   bool
 }
 
+// valueHints are the hints with a value, and plainHints those without, that say
+// how to find the rows.
+var (
+	valueHints = kinds("fast maxdop querytraceon label mingrantpercent maxgrantpercent")
+	plainHints = kinds("hashjoin loopjoin mergejoin hashgroup ordergroup concatunion hashunion mergeunion recompile robustplan keepplan keepfixedplan " +
+		"expandviews parameterizationsimple parameterizationforced noperformancespool ignorenonclusteredcolumnstoreindex optimizeforunknown")
+)
+
+func kinds(list string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		m[w] = true
+	}
+	return m
+}
+
 // readQueryHints reads OPTION (...): hints about how to find the rows are
 // accepted, since the result is the same.
 func readQueryHints(list []ast.OptimizerHintBase) (queryHints, error) {
@@ -137,10 +153,16 @@ func readQueryHints(list []ast.OptimizerHintBase) (queryHints, error) {
 				h.maxRecursion = n
 			case "UsePlan":
 				return h, sqlerr.UnsupportedOption("USE PLAN").At(tsql.Line(hint))
+			default:
+				if !valueHints[strings.ToLower(hint.HintKind)] {
+					return h, sqlerr.Syntax(hint.HintKind).At(tsql.Line(hint))
+				}
 			}
 		case *ast.OptimizerHint:
 			if hint.HintKind == "ForceOrder" {
 				h.forceOrder = true
+			} else if !plainHints[strings.ToLower(hint.HintKind)] {
+				return h, sqlerr.Syntax(hint.HintKind).At(tsql.Line(hint))
 			}
 		case *ast.TableHintsOptimizerHint:
 			return h, sqlerr.UnsupportedOption("TABLE HINT").At(tsql.Line(hint))

@@ -101,6 +101,7 @@ func TestSelect(t *testing.T) {
 		{"hints that change nothing", "SELECT id FROM orders WITH (NOLOCK, INDEX(1)) WHERE id = 11", "11"},
 		{"snapshot hint", "SELECT id FROM customer c WITH (SNAPSHOT) WHERE id = 1", "1"},
 		{"option recompile", "SELECT id FROM customer WHERE id = 2 OPTION (RECOMPILE, MAXDOP 1)", "2"},
+		{"options that change nothing", "SELECT id FROM customer WHERE id = 2 OPTION (HASH JOIN, FAST 1, KEEPFIXED PLAN, QUERYTRACEON 4199, OPTIMIZE FOR UNKNOWN, USE HINT ('DISALLOW_BATCH_MODE'), LABEL = 'x')", "2"},
 		{"index range", "SELECT id FROM orders WHERE customer = 1 AND amount > 5.0001", "11"},
 		{"key of another type", "SELECT id FROM customer WHERE id = '2'", "2"},
 		{"key out of the column's range", "SELECT id FROM customer WHERE id = 30000000000", ""},

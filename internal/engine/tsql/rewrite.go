@@ -2,6 +2,7 @@ package tsql
 
 import (
 	"reflect"
+	"strconv"
 	"slices"
 	"strings"
 
@@ -103,9 +104,28 @@ func rewrite(b *Batch, s *scanner, ps []patch) *edits {
 	if implicitExec(t) {
 		e.insert = append(e.insert, insertion{t[0].pos, b.unitOffset(t[0].pos), "EXEC "})
 	}
+	insert := func(pos int, text string) {
+		e.insert = append(e.insert, insertion{pos, b.unitOffset(pos), text})
+	}
+	rows := valuesOfMerge{}
 	for i := range t {
-		if t[i].kind == tokNumber && b.Text[t[i].pos] == '.' {
-			e.insert = append(e.insert, insertion{t[i].pos, b.unitOffset(t[i].pos), "0"})
+		switch {
+		case t[i].kind == tokNumber && b.Text[t[i].pos] == '.':
+			insert(t[i].pos, "0")
+		case t[i].word == "THROW" && t[i].kind == tokWord && t[i+1].kind == tokWord && (starters[t[i+1].word] || t[i+1].word == "ELSE"):
+			insert(t[i].end, ";")
+		case t[i].word == "USING":
+			if v, ok := mergeValues(t, i); ok {
+				rows = v
+			}
+		}
+		switch {
+		case rows.columns == 0:
+		case i == rows.open:
+			insert(t[i].end, "SELECT*FROM(")
+		case i == rows.close:
+			insert(t[i].pos, rows.alias())
+			rows = valuesOfMerge{}
 		}
 	}
 	for _, p := range ps {
@@ -240,6 +260,54 @@ func odbcCall(t []token, i int) (callMarks, bool) {
 		}
 	}
 	return m, false
+}
+
+// valuesOfMerge is USING (VALUES ...) AS name (columns) in a MERGE, which teesql
+// reads only as USING (SELECT * FROM (VALUES ...) AS v (...)) AS name (columns).
+type valuesOfMerge struct{ open, close, columns int }
+
+// mergeValues recognizes it at USING. Without names for its columns it is an error anyway.
+func mergeValues(t []token, i int) (valuesOfMerge, bool) {
+	v := valuesOfMerge{open: i + 1}
+	if t[i+1].word != "(" || t[i+2].word != "VALUES" {
+		return v, false
+	}
+	depth := 0
+	for v.close = i + 1; t[v.close].kind != tokEOF; v.close++ {
+		if t[v.close].word == "(" {
+			depth++
+		} else if t[v.close].word == ")" {
+			if depth--; depth == 0 {
+				break
+			}
+		}
+	}
+	j := v.close + 1
+	for ; t[j-1].kind != tokEOF && t[j].kind != tokEOF && t[j].word != "("; j++ {
+		if j > v.close+2 {
+			return v, false
+		}
+	}
+	for ; t[j].kind != tokEOF && t[j].word != ")"; j++ {
+		if t[j].kind == tokWord || t[j].kind == tokQuoted {
+			v.columns++
+		}
+	}
+	return v, t[j].word == ")" && v.columns > 0
+}
+
+// alias closes the inner query and names it.
+func (v valuesOfMerge) alias() string {
+	var b strings.Builder
+	b.WriteString(")AS v(")
+	for i := range v.columns {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("c" + strconv.Itoa(i+1))
+	}
+	b.WriteByte(')')
+	return b.String()
 }
 
 // mergeHint is WITH (...) between the target of a MERGE and its alias.
