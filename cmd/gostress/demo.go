@@ -37,6 +37,11 @@ func (c *demoCmd) Run(a *app) (err error) {
 	case c.Iterations < 1 || c.Iterations > math.MaxInt32:
 		return fmt.Errorf("-r%d: it must be from 1 to %d", c.Iterations, math.MaxInt32)
 	}
+	if c.JSON != "" {
+		if err := report.CheckJSON(c.JSON); err != nil {
+			return err
+		}
+	}
 	started := time.Now()
 	live := report.NewLive(a.stderr, a.term.err(), a.term.width)
 	defer live.Close()

@@ -131,6 +131,11 @@ func (r *stressRun) finish(a *app, started time.Time, err error) error {
 // run is everything between the first and the last line.
 func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	c := r.cmd
+	if c.JSON != "" {
+		if err := report.CheckJSON(c.JSON); err != nil {
+			return err
+		}
+	}
 	tgt, err := c.target(a, r.say)
 	if err != nil {
 		return err

@@ -144,9 +144,45 @@ func TestWriteJSON(t *testing.T) {
 	if err := WriteJSON(filepath.Join(dir, "none", "run.json"), good()); err == nil || !strings.Contains(err.Error(), "run.json") {
 		t.Errorf("no such directory: %v", err)
 	}
+	for name, want := range map[string]bool{path: true, filepath.Join(dir, "new.json"): true, dir: false, filepath.Join(dir, "none", "run.json"): false, filepath.Join(path, "x.json"): false} {
+		if err := CheckJSON(name); (err == nil) != want {
+			t.Errorf("CheckJSON(%s): %v", name, err)
+		}
+	}
 	entries, err := fs.Glob(os.DirFS(dir), "*")
 	if err != nil || len(entries) != 1 {
 		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// TestWriteJSONElsewhere writes through a symbolic link and to what is no file: neither is replaced.
+func TestWriteJSONElsewhere(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("no symbolic links and no /dev")
+	}
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "run.json"), filepath.Join(dir, "last.json")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	null := filepath.Join(dir, "null")
+	for to, from := range map[string]string{path: link, os.DevNull: null} {
+		if err := os.Symlink(to, from); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteJSON(from, good()); err != nil {
+			t.Error(err)
+		}
+		if got, err := os.Readlink(from); err != nil || got != to {
+			t.Errorf("the link is now %q, %v", got, err)
+		}
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		t.Errorf("the link's file: %v, %v", info, err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("%s was replaced: %v, %v", os.DevNull, info, err)
 	}
 }
 

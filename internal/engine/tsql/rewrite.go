@@ -2,8 +2,8 @@ package tsql
 
 import (
 	"reflect"
-	"strconv"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sqlc-dev/teesql/ast"
