@@ -193,8 +193,8 @@ func (l *lane) median() figures {
 	}
 }
 
-// idle prints what a connection takes that has made a call and waits, the floor's
-// socket and goroutine included.
+// idle prints what a connection takes that has made a call and waits, its goroutine
+// included.
 func idle(ctx context.Context, srv *child, o options, out io.Writer) error {
 	all, err := requests()
 	if err != nil {
@@ -203,7 +203,7 @@ func idle(ctx context.Context, srv *child, o options, out io.Writer) error {
 	ways := paths()
 	for _, encrypt := range []bool{false, true} {
 		for _, p := range ways {
-			if p.name == "database/sql" {
+			if p.name == "floor" || p.name == "database/sql" {
 				continue
 			}
 			for range 4 { // what the first connections alone take

@@ -214,4 +214,3 @@ func TestFatalErrors(t *testing.T) {
 		}
 	}
 }
-

@@ -103,7 +103,9 @@ type recorder struct {
 	rows  int
 }
 
-func (r *recorder) add(format string, args ...any) { r.lines = append(r.lines, fmt.Sprintf(format, args...)) }
+func (r *recorder) add(format string, args ...any) {
+	r.lines = append(r.lines, fmt.Sprintf(format, args...))
+}
 
 func (r *recorder) Columns(cols []tdsclient.Column) error {
 	for _, c := range cols {
