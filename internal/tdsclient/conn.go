@@ -179,17 +179,20 @@ func (c *Conn) lost(err error, out *Outcome) error {
 }
 
 // send puts r into packets and writes them: all at once if they fit a buffer and
-// there is no TLS, which SQL Server wants to carry a packet at a time.
+// there is no TLS, which SQL Server wants to carry a packet at a time. The buffer
+// is the one that the answer is read into afterwards, if r fits it.
 func (c *Conn) send(r *Request) error {
 	size := max(c.packetSize, tds.MinPacketSize)
-	total := r.Len(size)
-	var buf buffer
-	switch {
-	case c.tls:
-		buf.get(min(total, size))
-	default:
-		buf.get(min(total, max(largeBuffer, size)))
+	n := min(r.Len(size), max(largeBuffer, size))
+	if c.tls {
+		n = min(n, size)
 	}
+	c.in.begin()
+	if n <= len(c.in.buf.b) {
+		return c.write(c.in.buf.b, r, size)
+	}
+	var buf buffer
+	buf.get(n)
 	err := c.write(buf.b, r, size)
 	buf.put()
 	return err
