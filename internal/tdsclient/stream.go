@@ -11,42 +11,45 @@ import (
 
 // Buffers are held only while a request runs, so an idle connection has none.
 const (
-	smallBuffer = 8 << 10  // holds an answer of one packet of the usual size
-	largeBuffer = 64 << 10 // for answers that keep coming
+	smallBuffer  = 8 << 10  // holds an answer of one packet of the usual size
+	expectBuffer = 32 << 10 // the most that is held ready for an answer
+	largeBuffer  = 64 << 10 // for answers that keep coming
 )
 
-var (
-	smallPool = sync.Pool{New: func() any { return new([smallBuffer]byte) }}
-	largePool = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
-)
+// pools hold blocks of 8, 16, 32 and 64 KiB.
+var pools [4]sync.Pool
 
-// buffer is memory of either pool, or of neither when a value needs more.
+// block is pooled memory.
+type block struct {
+	b    []byte
+	pool *sync.Pool
+}
+
+// buffer is memory of a pool, or of none when a value needs more.
 type buffer struct {
 	b     []byte
-	small *[smallBuffer]byte
-	large *[largeBuffer]byte
+	block *block
 }
 
 // get makes b hold at least n bytes, empty.
 func (b *buffer) get(n int) {
-	switch {
-	case n <= smallBuffer:
-		b.small = smallPool.Get().(*[smallBuffer]byte)
-		b.b = b.small[:]
-	case n <= largeBuffer:
-		b.large = largePool.Get().(*[largeBuffer]byte)
-		b.b = b.large[:]
-	default:
-		b.b = make([]byte, n)
+	for k, size := 0, smallBuffer; k < len(pools); k, size = k+1, 2*size {
+		if n > size {
+			continue
+		}
+		var ok bool
+		if b.block, ok = pools[k].Get().(*block); !ok {
+			b.block = &block{make([]byte, size), &pools[k]}
+		}
+		b.b = b.block.b
+		return
 	}
+	b.b = make([]byte, n)
 }
 
 func (b *buffer) put() {
-	if b.small != nil {
-		smallPool.Put(b.small)
-	}
-	if b.large != nil {
-		largePool.Put(b.large)
+	if b.block != nil {
+		b.block.pool.Put(b.block)
 	}
 	*b = buffer{}
 }
@@ -64,14 +67,16 @@ type stream struct {
 	left      int
 	last      bool // the current packet ends the message
 	full      bool // the last read filled the buffer: more waits
+	total     int  // bytes read since begin
+	expect    int  // bytes that the last answer had, up to expectBuffer
 }
 
 // begin starts reading a message.
 func (s *stream) begin() {
 	s.last, s.left = false, 0
 	if s.buf.b == nil {
-		s.buf.get(smallBuffer)
-		s.r, s.end, s.w = 0, 0, 0
+		s.buf.get(s.expect)
+		s.r, s.end, s.w, s.total = 0, 0, 0, 0
 	}
 }
 
@@ -79,6 +84,7 @@ func (s *stream) begin() {
 func (s *stream) release() {
 	s.buf.put()
 	s.r, s.end, s.w, s.full = 0, 0, 0, false
+	s.expect = min(s.total, expectBuffer)
 }
 
 // window is the payload that can be seen now.
@@ -136,7 +142,7 @@ func (s *stream) fill() error {
 	if s.r == s.w {
 		s.r, s.end, s.w = 0, 0, 0
 	}
-	if s.full && s.buf.small != nil {
+	if s.full && len(s.buf.b) < largeBuffer {
 		s.resize(largeBuffer)
 	}
 	if s.w == len(s.buf.b) {
@@ -152,6 +158,7 @@ func (s *stream) fill() error {
 		n, err := s.src.Read(space)
 		if n > 0 {
 			s.w += n
+			s.total += n
 			s.full = n == len(space)
 			return nil
 		}
