@@ -47,8 +47,8 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	}
 	var o options
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
-	fs.IntVar(&o.rounds, "rounds", 21, "how often each path has its turn")
-	fs.DurationVar(&o.slice, "slice", 80*time.Millisecond, "how long a turn takes")
+	fs.IntVar(&o.rounds, "rounds", 9, "how often each path has its turn")
+	fs.DurationVar(&o.slice, "slice", 250*time.Millisecond, "how long a turn takes")
 	conns := fs.String("conns", "1,10,100,1000", "numbers of connections")
 	fs.IntVar(&o.idle, "idle", 0, "measure the memory of so many idle connections instead")
 	fs.StringVar(&o.only, "only", "", "only lines with this in `request/encryption`, such as batch/TLS")
