@@ -138,12 +138,12 @@ func (e *Events) Event(ev driver.Event) {
 		e.Log.Block(t, "Attempt to establish connection failed.  See the detailed errors that follow:",
 			append(connectLines(ev), "")...)
 	case driver.QueryError:
-		e.Log.Block(t, errorHead(ev.Server), append(errorLines(ev.Server.Message, ev.Source), "")...)
+		e.Log.Block(t, errorHead(ev.Server), append(errorLines("SQL Server", ev.Server.Message, ev.Source), "")...)
 	case driver.QueryTimeout:
-		e.Log.Block(t, "SQLState: HYT00, Native Error: 0", append(errorLines("Query timeout expired (-t); whether the batch took effect is not known", ev.Source), "")...)
+		e.Log.Block(t, "SQLState: HYT00, Native Error: 0", append(errorLines("gostress", "Query timeout expired (-t); whether the batch took effect is not known", ev.Source), "")...)
 	case driver.Lost:
 		e.Log.Block(t, "The connection was lost; whether the batch in flight took effect is not known",
-			append(errorLines(errText(ev.Err), ev.Source), "")...)
+			append(errorLines("gostress", errText(ev.Err), ev.Source), "")...)
 	case driver.Reconnected:
 		e.Log.Block(t, "The connection was opened again")
 	case driver.ReconnectFailed:
@@ -204,8 +204,9 @@ func errorHead(m driver.ServerError) string {
 	return head
 }
 
-func errorLines(text string, src driver.Source) []string {
-	lines := []string{"[SQL Server]" + strings.TrimRight(text, "\r\n")}
+// errorLines says who says it: the server, or gostress of itself.
+func errorLines(who, text string, src driver.Source) []string {
+	lines := []string{"[" + who + "]" + strings.TrimRight(text, "\r\n")}
 	if src.File != "" {
 		lines = append(lines, fmt.Sprintf("Input file: %s, batch %d from line %d", src.File, src.Batch, src.Line))
 	}

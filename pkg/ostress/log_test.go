@@ -73,7 +73,7 @@ func TestEvents(t *testing.T) {
 			"[0x00001A30] Attempt to establish connection failed.  See the detailed errors that follow:\n" +
 				"SQLState: 28000, Native Error: 18456\n[gostress]cannot log in to h,1 as sa: error 18456, state 1: no\n\n"},
 		"begun":      {driver.Event{Kind: driver.Begun, Worker: -1}, "[0x00001A2C] Worker threads created, beginning execution...\n"},
-		"lost":       {driver.Event{Kind: driver.Lost, Worker: 0, Err: errors.New("gone"), Source: src}, "[0x00001A30] The connection was lost; whether the batch in flight took effect is not known\n[SQL Server]gone\nInput file: /in/a.sql, batch 2 from line 7\n\n"},
+		"lost":       {driver.Event{Kind: driver.Lost, Worker: 0, Err: errors.New("gone"), Source: src}, "[0x00001A30] The connection was lost; whether the batch in flight took effect is not known\n[gostress]gone\nInput file: /in/a.sql, batch 2 from line 7\n\n"},
 		"suppressed": {driver.Event{Kind: driver.Suppressed, Of: driver.QueryError, Worker: -1, Count: 9, Server: driver.ServerError{Number: 8134}}, "[0x00001A2C] 9 more errors with number 8134 in the last second, not shown one by one\n"},
 		"connected":  {driver.Event{Kind: driver.Connected, Worker: 0}, ""},
 	}

@@ -64,6 +64,7 @@ func (t *tran) mark(name string) save {
 // beginTx starts a storage transaction with the session's settings.
 func (s *Session) beginTx(store *storage.Store, iso storage.Isolation) *storage.Tx {
 	tx := store.Begin(iso)
+	tx.SetSession(s.SPID())
 	tx.SetContext(s.ctx)
 	if s.set.lockTimeout >= 0 {
 		tx.SetLockTimeout(int(s.set.lockTimeout))

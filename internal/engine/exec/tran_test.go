@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -100,7 +101,11 @@ func TestConflicts(t *testing.T) {
 		run(t, b, `SET DEADLOCK_PRIORITY LOW BEGIN TRAN UPDATE k SET v = 2 WHERE id = 2`)
 		got := make(chan string)
 		go func() { got <- brief(batch(t, a, `UPDATE k SET v = 1 WHERE id = 2 SELECT @@ROWCOUNT COMMIT`)) }()
-		victim := brief(batch(t, b, `UPDATE k SET v = 2 WHERE id = 1 SELECT 'no'`))
+		full := batch(t, b, `UPDATE k SET v = 2 WHERE id = 1 SELECT 'no'`)
+		if !strings.Contains(full, fmt.Sprintf("process ID %d)", b.SPID())) {
+			t.Errorf("the victim %d is not named: %s", b.SPID(), full)
+		}
+		victim := brief(full)
 		if !strings.HasPrefix(victim, "error 1205 13") || strings.Contains(victim, "row") {
 			t.Error(victim)
 		}
