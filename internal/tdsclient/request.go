@@ -69,7 +69,7 @@ func ExecuteSQL(text string, params []Param) (*Request, error) {
 			p.Name = fmt.Sprintf("@p%d", i+1)
 		}
 		if i > 0 {
-			decl.WriteString(", ")
+			decl.WriteByte(',')
 		}
 		decl.WriteString(p.Name)
 		decl.WriteByte(' ')
