@@ -71,7 +71,7 @@ func run(argv []string, stdin, stdout, stderr *os.File) int {
 
 	ctx, stop := withSignals(context.Background())
 	defer stop()
-	a := &app{ctx: ctx, args: shown, stdin: stdin, stdout: stdout, stderr: stderr, term: terminals{stdout: stdout, stderr: stderr}}
+	a := &app{ctx: ctx, args: shown, stdin: stdin, stdout: stdout, stderr: stderr, term: terminals{stderr: stderr}}
 
 	c, err := newCLI(stdout, stderr)
 	if err != nil {

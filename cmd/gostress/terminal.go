@@ -9,10 +9,9 @@ import (
 	"golang.org/x/term"
 )
 
-// terminals tells what the program writes to.
-type terminals struct{ stdout, stderr *os.File }
+// terminals tells what the program writes its progress to.
+type terminals struct{ stderr *os.File }
 
-func (t terminals) out() bool { return isTerminal(t.stdout) }
 func (t terminals) err() bool { return isTerminal(t.stderr) }
 
 func (t terminals) width() int {
