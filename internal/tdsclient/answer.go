@@ -82,6 +82,9 @@ func (c *Conn) message(out *Outcome, sink Sink) (ack bool, err error) {
 				return ack, nil
 			}
 		case tds.TokenColMetadata:
+			if c.cur != nil {
+				return false, protocol("a result set begins inside another")
+			}
 			if err = c.colMetadata(); err == nil {
 				out.ResultSets++
 				err = c.showColumns(sink)

@@ -37,9 +37,12 @@ func TestEveryTypeAtEveryCut(t *testing.T) {
 	t.Parallel()
 	payload, rows := every()
 	whole := "" // what the sink got when nothing was cut
-	check := func(what string, answer []byte, chunk int) {
+	check := func(what string, answer []byte, chunk int, sinks ...bool) {
 		t.Helper()
-		for _, sink := range []bool{true, false} {
+		if sinks == nil {
+			sinks = []bool{true, false}
+		}
+		for _, sink := range sinks {
 			c := client(&canned{answer: answer, chunk: chunk})
 			r := &recorder{}
 			var s tdsclient.Sink
@@ -74,7 +77,8 @@ func TestEveryTypeAtEveryCut(t *testing.T) {
 		check("reads", packets(payload), n)
 	}
 	for i := 1; i < len(payload); i++ {
-		check("two packets", packets(payload, i), 0)
+		check("two packets", packets(payload, i), 0, i%8 == 0)
+		check("two packets, counted", packets(payload, i), 0, false)
 		if i%16 == 0 {
 			check("two packets in small reads", packets(payload, i), 9)
 		}
@@ -165,6 +169,7 @@ func TestBrokenAnswers(t *testing.T) {
 		{"a packet without a header", []byte{4, 1, 0, 7, 0, 0, 0, 0}, "packet of 7 bytes"},
 		{"an unknown token", packets([]byte{0x42}), "token 0x42"},
 		{"a login's token", packets(tds.AppendSSPI(nil, nil)), "token 0xED"},
+		{"a result set in a result set", packets(cat(one, one, done)), "inside another"},
 		{"a row without columns", packets(append([]byte{0xD1, 0}, done...)), "row without columns"},
 		{"an integer of three bytes", packets(cat(one, []byte{0xD1, 3, 1, 2, 3}, done)), "int of 3 bytes"},
 		{"an acknowledgement of nothing", packets(tds.AppendDone(nil, v, tds.Done{Token: tds.TokenDone, Status: tds.DoneAttn})), "was not sent"},

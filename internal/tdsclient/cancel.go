@@ -29,19 +29,19 @@ var errCancelled = errors.New("cancelled")
 
 // begin moves on from idle, watching ctx. False says that the connection is closed.
 func (c *Conn) begin(ctx context.Context) bool {
-	if !c.move(stateIdle, stateWriting) {
+	s, done := c.state.Load(), ctx.Done()
+	gen := s >> stateBits
+	if done != c.done {
+		// With the same step, or an earlier context that ends just now would cancel this request.
+		gen++
+	}
+	if s&stateMask != stateIdle || !c.state.CompareAndSwap(s, gen<<stateBits|stateWriting) {
 		return false
 	}
-	done := ctx.Done()
 	if done == c.done {
 		return true
 	}
 	c.unwatch()
-	s := c.state.Load()
-	gen := s>>stateBits + 1
-	if s&stateMask != stateWriting || !c.state.CompareAndSwap(s, gen<<stateBits|stateWriting) {
-		return false
-	}
 	if done != nil {
 		c.done = done
 		c.stop = context.AfterFunc(ctx, func() { c.interrupt(gen) })

@@ -196,3 +196,35 @@ func TestLateContext(t *testing.T) {
 		_ = far.Close()
 	})
 }
+
+// Contexts that end at any moment cancel their own request or none.
+func TestCancelRaces(t *testing.T) {
+	t.Parallel()
+	c, _ := login(t, serve(t), tds.EncryptNotSupported, 0, nil)
+	var good, cut int
+	for i := range 3000 {
+		ctx, cancel := context.WithCancel(context.Background())
+		var timer *time.Timer
+		if i%3 != 0 {
+			timer = time.AfterFunc(time.Duration(i%250)*time.Microsecond, cancel)
+		}
+		out, err := c.Do(ctx, tdsclient.Batch("SELECT 1 AS n; SELECT 2 AS n"), nil)
+		switch {
+		case err == nil && out.Rows == 2 && out.ResultSets == 2:
+			good++
+		case i%3 != 0 && errors.Is(err, context.Canceled):
+			cut++
+		default:
+			t.Fatalf("request %d: %+v, %v", i, out, err)
+		}
+		if timer != nil && i%2 == 0 {
+			timer.Stop()
+		}
+		if i%2 == 0 {
+			cancel()
+		} else {
+			go cancel()
+		}
+	}
+	t.Logf("%d answered, %d cancelled", good, cut)
+}
