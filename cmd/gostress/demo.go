@@ -69,6 +69,9 @@ func (c *demoCmd) Run(a *app) (err error) {
 		err = errors.Join(err, fmt.Errorf("cannot write the log: %w", lerr))
 	}
 	d.log.Line("Elapsed time: %s", report.Clock(time.Since(started).Seconds()))
+	if cerr := d.log.ConsoleErr(); cerr != nil {
+		err = errors.Join(err, fmt.Errorf("cannot write to standard output: %w", cerr))
+	}
 	return err
 }
 

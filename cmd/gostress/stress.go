@@ -116,6 +116,10 @@ func (r *stressRun) finish(a *app, started time.Time, err error) error {
 	if !r.cmd.NoExitLine {
 		r.log.Line("OSTRESS exiting %s, elapsed time: %s", how, elapsed)
 	}
+	if cerr := r.log.ConsoleErr(); cerr != nil {
+		fmt.Fprintln(a.stderr, "gostress: cannot write to standard output:", cerr)
+		code = max(code, exitFailed)
+	}
 	for _, f := range r.files {
 		if cerr := f.Close(); cerr != nil {
 			fmt.Fprintln(a.stderr, "gostress:", cerr)
@@ -149,7 +153,7 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 		return fmt.Errorf("%d input file(s) x %d connections need %d threads, and at most %d are allowed: -M raises it",
 			len(units), r.connections, threads, r.maxThreads)
 	}
-	dir, err := ostress.OpenDir(r.outputDir(started))
+	dir, err := r.openDir(started)
 	if err != nil {
 		return err
 	}
@@ -291,6 +295,20 @@ func (r *stressRun) room(ctx context.Context, s driver.Session, perIteration int
 		r.say(warning)
 	}
 	return nil
+}
+
+// openDir opens the result directory. The one that nobody asked for by name gives
+// way when another run has it.
+func (r *stressRun) openDir(started time.Time) (*ostress.Dir, error) {
+	path := r.outputDir(started)
+	dir, err := ostress.OpenDir(path)
+	for i := 2; i < 1000 && r.cmd.Output == "" && errors.Is(err, ostress.ErrBusy); i++ {
+		dir, err = ostress.OpenDir(fmt.Sprintf("%s~%d", path, i))
+		if err == nil {
+			r.say(fmt.Sprintf("another run writes to %s: the results of this one go to %s", path, dir.Path))
+		}
+	}
+	return dir, err
 }
 
 func (r *stressRun) outputDir(started time.Time) string {

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // manifest names, one a line, the files of a result directory that are
@@ -27,8 +29,12 @@ type Dir struct {
 	list    *os.File
 }
 
+// ErrBusy is what OpenDir fails with while another run writes to the directory.
+var ErrBusy = errors.New("another run writes to it at this moment")
+
 // OpenDir makes the directory, or takes an existing one after checking that it
-// is the user's own and no link, and removes what an earlier run left there.
+// is the user's own and no link, and removes what an earlier run left there. The
+// directory is this run's alone until Close.
 func OpenDir(path string) (*Dir, error) {
 	fail := func(err error) (*Dir, error) {
 		return nil, fmt.Errorf("cannot use the result directory %s: %w", path, plain(err))
@@ -53,33 +59,42 @@ func OpenDir(path string) (*Dir, error) {
 		return fail(err)
 	}
 	d := &Dir{Path: abs, claimed: map[string]bool{}}
-	if err := d.clean(); err != nil {
-		return fail(err)
-	}
-	there, err := os.ReadDir(abs)
+	d.list, err = os.OpenFile(filepath.Join(abs, manifest), os.O_CREATE|os.O_RDWR|noFollow, 0o600)
 	if err != nil {
 		return fail(err)
 	}
-	for _, e := range there {
-		d.claimed[strings.ToLower(e.Name())] = true
-	}
-	d.list, err = os.OpenFile(filepath.Join(abs, manifest), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
+	if err := d.take(); err != nil {
+		_ = d.list.Close()
 		return fail(err)
 	}
 	return d, nil
 }
 
-func (d *Dir) clean() error {
-	f, err := os.Open(filepath.Join(d.Path, manifest))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// take locks the manifest, so that no other run removes this one's files or
+// loses its own, and begins it anew.
+func (d *Dir) take() error {
+	if err := lock(d.list); err != nil {
+		return err
 	}
+	if err := d.clean(); err != nil {
+		return err
+	}
+	there, err := os.ReadDir(d.Path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	sc := bufio.NewScanner(f)
+	for _, e := range there {
+		d.claimed[strings.ToLower(e.Name())] = true
+	}
+	if err := d.list.Truncate(0); err != nil {
+		return err
+	}
+	_, err = d.list.Seek(0, io.SeekStart)
+	return err
+}
+
+func (d *Dir) clean() error {
+	sc := bufio.NewScanner(d.list)
 	for sc.Scan() {
 		name := sc.Text()
 		if name == "" || name != filepath.Base(name) || strings.ContainsAny(name, `/\`) || name == "." || name == ".." {
@@ -105,6 +120,13 @@ func (d *Dir) clean() error {
 // that is not ours, the first free base~2+ext and so on. Names are compared
 // without regard to case, as some file systems do.
 func (d *Dir) Create(base, ext string) (*os.File, error) {
+	// The manifest is of lines.
+	base = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '_'
+		}
+		return r
+	}, base)
 	for i := 1; ; i++ {
 		name := base + ext
 		if i > 1 {
@@ -130,7 +152,7 @@ func (d *Dir) Create(base, ext string) (*os.File, error) {
 	}
 }
 
-// Close ends the manifest; the files stay open.
+// Close ends the manifest and lets other runs have the directory; the files stay open.
 func (d *Dir) Close() error { return d.list.Close() }
 
 func plain(err error) error {

@@ -15,7 +15,7 @@ import (
 type Thread uint32
 
 // Log writes ostress's lines to the console and to ostress.log. A failure to
-// write the file does not stop the run; Err tells it at the end. It is safe for
+// write does not stop the run; Err and ConsoleErr tell it at the end. It is safe for
 // concurrent use.
 type Log struct {
 	mu      sync.Mutex
@@ -25,6 +25,7 @@ type Log struct {
 	now     func() time.Time
 	main    Thread
 	fileErr error
+	conErr  error
 }
 
 // NewLog writes to console, and to a file once Attach names it: what came before
@@ -47,6 +48,14 @@ func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.fileErr
+}
+
+// ConsoleErr is the first failure to write to the console, such as a full disk
+// behind it.
+func (l *Log) ConsoleErr() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.conErr
 }
 
 // Main is the thread that is not a worker's.
@@ -83,7 +92,9 @@ func (l *Log) Text(text string) { l.write(text) }
 func (l *Log) write(s string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, _ = io.WriteString(l.console, s)
+	if _, err := io.WriteString(l.console, s); err != nil && l.conErr == nil {
+		l.conErr = err
+	}
 	l.toFile(s)
 }
 

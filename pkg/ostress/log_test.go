@@ -49,8 +49,15 @@ func TestLogKeepsTheFirstFailure(t *testing.T) {
 	l, out := testLog()
 	l.Attach(badWriter{})
 	l.Line("x")
-	if l.Err() == nil || !strings.Contains(out.String(), "x\n") {
-		t.Errorf("error %v, console %q", l.Err(), out)
+	if l.Err() == nil || l.ConsoleErr() != nil || !strings.Contains(out.String(), "x\n") {
+		t.Errorf("errors %v, %v, console %q", l.Err(), l.ConsoleErr(), out)
+	}
+	var file strings.Builder
+	l = NewLog(badWriter{}, time.Now, 1)
+	l.Attach(&file)
+	l.Line("x")
+	if l.ConsoleErr() == nil || l.Err() != nil || !strings.Contains(file.String(), "x\n") {
+		t.Errorf("errors %v, %v, file %q", l.Err(), l.ConsoleErr(), file.String())
 	}
 }
 

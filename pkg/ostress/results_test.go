@@ -157,11 +157,15 @@ func TestOpenDirRemovesItsOwnFilesAlone(t *testing.T) {
 	f, _ := os.OpenFile(filepath.Join(dir, manifest), os.O_APPEND|os.O_WRONLY, 0)
 	_, _ = f.WriteString("../" + filepath.Base(outside) + "\n..\n\n")
 	_ = f.Close()
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
 
 	d, err = OpenDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer d.Close()
 	if want := []string{filepath.Join(d.Path, "query.out")}; !slices.Equal(d.Removed, want) {
 		t.Errorf("removed %q, want %q", d.Removed, want)
 	}
@@ -170,6 +174,79 @@ func TestOpenDirRemovesItsOwnFilesAlone(t *testing.T) {
 	}
 	if _, err := os.Stat(outside); err != nil {
 		t.Error("a file outside the directory was removed")
+	}
+}
+
+// TestOpenDirIsOneRunsAlone opens a directory that a run has open: its files stay.
+func TestOpenDirIsOneRunsAlone(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed")
+	}
+	dir := t.TempDir()
+	first, err := OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := NewResults(first).Empty("query", 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenDir(dir); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("the second run: %v", err)
+	}
+	if got := listed(t, dir); !slices.Equal(got, []string{"query.out"}) {
+		t.Errorf("left %q", got)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	if len(second.Removed) != 1 {
+		t.Errorf("removed %q", second.Removed)
+	}
+}
+
+// TestOpenDirFollowsNoManifest has a link stand where the manifest goes: what it
+// points to is not written to.
+func TestOpenDirFollowsNoManifest(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("no symbolic links")
+	}
+	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, []byte("keep"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, filepath.Join(dir, manifest)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenDir(dir); err == nil {
+		t.Error("no error")
+	}
+	if b, _ := os.ReadFile(victim); string(b) != "keep" {
+		t.Errorf("the link's file holds %q", b)
+	}
+}
+
+// TestNamesOfOneLine makes a file for an input whose name has a line end: the
+// manifest must not name two files.
+func TestNamesOfOneLine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d, err := OpenDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := NewResults(d).Empty("a\nb\x1b[31m", 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := listed(t, dir); !slices.Equal(got, []string{"a_b_[31m.out"}) {
+		t.Errorf("made %q", got)
 	}
 }
 
