@@ -30,6 +30,7 @@ type connectFlags struct {
 	HostNameInCertificate  string `help:"Name that the server's certificate must have."`
 	TLSMin                 string `name:"tls-min" help:"Oldest TLS version to speak: 1.0 to 1.3."`
 	AllowCleartextLogin    bool   `help:"A password may cross the network unencrypted."`
+	Wire                   string `help:"Who sends requests: auto, tds (gostress itself) or go-mssqldb."`
 	Session                string `default:"odbc" help:"Whose SET options a session has: odbc or ssms."`
 	AppName                string `help:"Name the sessions carry (program_name)."`
 	ApplicationIntent      string `help:"readonly: the database may be a readable secondary."`
@@ -52,6 +53,11 @@ func (c *connectFlags) check() error {
 	}
 	if _, err := target.ParseEncrypt(c.Encrypt); err != nil {
 		return bad("--encrypt: %v", err)
+	}
+	if w, err := target.ParseWire(c.Wire); err != nil {
+		return bad("--wire: %v", err)
+	} else if enc, _ := target.ParseEncrypt(c.Encrypt); w == target.WireTDS && enc == target.EncryptStrict {
+		return bad("--wire=tds cannot be with --encrypt=strict, which go-mssqldb alone speaks")
 	}
 	if c.Session != "odbc" && c.Session != "ssms" {
 		return bad("--session=%s: write odbc or ssms", c.Session)
@@ -84,7 +90,7 @@ func (c *connectFlags) target(a *app, say func(string)) (*target.Target, error) 
 		Encrypt: enc, TrustServerCertificate: c.TrustServerCertificate, CAFile: c.CAFile,
 		HostNameInCertificate: c.HostNameInCertificate, TLSMin: c.TLSMin, AllowCleartextLogin: c.AllowCleartextLogin,
 		AppName: c.appName(), ReadOnlyIntent: c.ApplicationIntent == "readonly", ServerSPN: c.ServerSPN,
-		MultiSubnetFailover: c.MultiSubnetFailover, SSMS: c.Session == "ssms", Note: say,
+		MultiSubnetFailover: c.MultiSubnetFailover, SSMS: c.Session == "ssms", Wire: target.Wire(c.Wire), Note: say,
 	}
 	if c.PacketSize != "" {
 		n, err := number("-p", c.PacketSize, 512)
@@ -124,14 +130,15 @@ func (c *connectFlags) timeout() time.Duration {
 	return d
 }
 
-// first looks at the first session that logs in: how it is encrypted, and
-// whether the server has workers for all of the threads that are to come.
+// first looks at the first session that logs in: how it is encrypted, who sends
+// its requests, and whether the server has workers for all of the threads that are to come.
 type first struct {
 	inner      connector
 	threads    int
 	say        func(string)
 	asked      atomic.Bool
 	encryption atomic.Pointer[string]
+	wire       atomic.Pointer[string]
 }
 
 // fewWorkers is below the smallest max_workers_count of a 64-bit SQL Server, so
@@ -146,6 +153,10 @@ func (f *first) Connect(ctx context.Context) (driver.Session, error) {
 	if e, ok := s.(interface{ Encryption() string }); ok {
 		text := e.Encryption()
 		f.encryption.Store(&text)
+	}
+	if w, ok := s.(interface{ Wire() string }); ok {
+		text := w.Wire()
+		f.wire.Store(&text)
 	}
 	if f.threads <= fewWorkers {
 		return s, nil

@@ -210,6 +210,9 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	if e := one.encryption.Load(); e != nil {
 		out.Server.Encryption = *e
 	}
+	if w := one.wire.Load(); w != nil {
+		out.Server.Wire = *w
+	}
 	for _, u := range units {
 		out.Units = append(out.Units, result.Unit{Name: u.Name, Connections: r.connections, Iterations: r.iterations})
 	}

@@ -199,8 +199,6 @@ func (l *Login) agree(answer tds.Encryption) (bool, error) {
 		return false, nil
 	case answer == tds.EncryptNotSupported || answer == tds.EncryptOff && asked == tds.EncryptOn:
 		return false, errors.New("the server does not support encryption")
-	case asked == tds.EncryptNotSupported && (answer == tds.EncryptOn || answer == tds.EncryptRequired):
-		return false, errors.New("the server insists on encryption, which is switched off")
 	case answer == tds.EncryptOff && asked == tds.EncryptOff, answer == tds.EncryptOn, answer == tds.EncryptRequired:
 		return true, nil
 	}

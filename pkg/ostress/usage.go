@@ -38,6 +38,7 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
      --trust-server-certificate                                   (GOSTRESS_TRUST_SERVER_CERTIFICATE=1)
      --ca-file FILE      authority of the server's certificate                       (GOSTRESS_CA_FILE)
      --host-name-in-certificate NAME, --tls-min 1.0|1.1|1.2|1.3, --allow-cleartext-login
+     --wire              auto (default), tds or go-mssqldb: who sends the requests
      --session           odbc (default) or ssms: whose SET options a session has
      --app-name, --application-intent readonly, --server-spn, --multi-subnet-failover
      --connect-concurrency N (default 64), --reconnect backoff|never|always

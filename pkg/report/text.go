@@ -49,7 +49,7 @@ func line(b *strings.Builder, name, format string, args ...any) {
 
 func server(s *result.Server) string {
 	text := s.Address
-	for _, part := range []struct{ name, value string }{{"version", s.Version}, {"edition", s.Edition}, {"database", s.Database}, {"encryption", s.Encryption}, {"SET options of", s.SetOptions}} {
+	for _, part := range []struct{ name, value string }{{"version", s.Version}, {"edition", s.Edition}, {"database", s.Database}, {"encryption", s.Encryption}, {"wire", s.Wire}, {"SET options of", s.SetOptions}} {
 		if part.value != "" {
 			text += ", " + part.name + " " + part.value
 		}

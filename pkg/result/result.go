@@ -60,6 +60,9 @@ type Server struct {
 	// Encryption says how the first connection was protected, in words: of everything, of the
 	// login only, strict, none, and with what.
 	Encryption string `json:"encryption,omitempty"`
+	// Wire says who sent the requests: "tds" is gostress itself, on connections that
+	// go-mssqldb logged in, "go-mssqldb" is that driver.
+	Wire string `json:"wire,omitempty"`
 	// SetOptions says whose SET options the sessions had: "odbc" or "ssms".
 	SetOptions string `json:"set_options,omitempty"`
 	// CPUUserS and CPUSystemS are the server process's CPU seconds during the measured part,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,8 +36,9 @@ func numbered(n int) []string {
 	return out
 }
 
-func TestAnswers(t *testing.T) {
-	t.Parallel()
+func TestAnswers(t *testing.T) { overWires(t, testAnswers) }
+
+func testAnswers(t *testing.T, w Wire) {
 	errorOf := func(number int32, class uint8, text string) driver.ServerError {
 		return driver.ServerError{Number: number, State: 1, Class: class, Line: 3, Server: "srv", Message: text}
 	}
@@ -145,7 +147,11 @@ func TestAnswers(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := answer(t, tt.send...)
+			if n := len(tt.log); w == WireTDS && strings.HasPrefix(name, "more messages between rows") {
+				// go-mssqldb tells messages that come between rows after them.
+				tt.log = slices.Concat(tt.log[:2], tt.log[3:n-1], []string{"2", "done"})
+			}
+			s := answer(t, w, tt.send...)
 			var l log
 			out, err := do(t, s, context.Background(), text("select 1"), &l)
 			if err != nil {
@@ -161,7 +167,7 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("the next request: %+v, %v", out, err)
 			}
 
-			s = answer(t, tt.send...)
+			s = answer(t, w, tt.send...)
 			out, err = do(t, s, context.Background(), text("select 1"), nil)
 			if err != nil {
 				t.Fatal(err)

@@ -91,7 +91,7 @@ func benchmarkServer(b *testing.B, kind string) Options {
 	if err != nil {
 		b.Fatal(err)
 	}
-	o := options(&fake{addr: strings.TrimSpace(addr)})
+	o := options(WireMSSQL, &fake{addr: strings.TrimSpace(addr)})
 	if kind == "TLS" {
 		o.Encrypt, o.TrustServerCertificate = EncryptMandatory, true
 	}
@@ -169,7 +169,7 @@ func cpu(b *testing.B) time.Duration {
 
 // BenchmarkRows reads result sets of one row.
 func BenchmarkRows(b *testing.B) {
-	s := open(b, func(p *peer) {
+	s := open(b, WireMSSQL, func(p *peer) {
 		for {
 			p.batch()
 			p.send(intColumns(1), intRow(1), doneCount(0, cmdSelect, 1))

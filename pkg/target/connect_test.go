@@ -34,8 +34,9 @@ func (s *said) all() []string {
 	return slices.Clone(s.lines)
 }
 
-func TestConnectFails(t *testing.T) {
-	t.Parallel()
+func TestConnectFails(t *testing.T) { overWires(t, testConnectFails) }
+
+func testConnectFails(t *testing.T, w Wire) {
 	tests := map[string]struct {
 		serve func(*peer)
 		enc   Encrypt
@@ -112,9 +113,9 @@ func TestConnectFails(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := options(serve(t, tt.serve))
+			o := options(w, serve(t, tt.serve))
 			if tt.enc != "" {
-				o.Encrypt = tt.enc
+				o.Encrypt, o.Wire = tt.enc, wireFor(w, tt.enc)
 			}
 			_, err := connectTo(t, o)
 			var ce *driver.ConnectError
@@ -144,8 +145,9 @@ func TestNobodyListens(t *testing.T) {
 }
 
 // TestLoginTimeout ends logins at each of their stages.
-func TestLoginTimeout(t *testing.T) {
-	t.Parallel()
+func TestLoginTimeout(t *testing.T) { overWires(t, testLoginTimeout) }
+
+func testLoginTimeout(t *testing.T, w Wire) {
 	stages := map[string]struct {
 		enc   Encrypt
 		serve func(p *peer, reached func())
@@ -191,8 +193,8 @@ func TestLoginTimeout(t *testing.T) {
 					reached = cancel
 				}
 				f := serve(t, func(p *peer) { st.serve(p, reached); p.wait() })
-				o := options(f)
-				o.Encrypt = st.enc
+				o := options(w, f)
+				o.Encrypt, o.Wire = st.enc, wireFor(w, st.enc)
 				tg, err := New(o)
 				if err != nil {
 					t.Fatal(err)
@@ -215,8 +217,9 @@ func TestLoginTimeout(t *testing.T) {
 	}
 }
 
-func TestLoginRefused(t *testing.T) {
-	t.Parallel()
+func TestLoginRefused(t *testing.T) { overWires(t, testLoginRefused) }
+
+func testLoginRefused(t *testing.T, w Wire) {
 	tests := map[string]struct {
 		send   [][]byte
 		number int32
@@ -242,7 +245,7 @@ func TestLoginRefused(t *testing.T) {
 				p.takeLogin(tds.EncryptNotSupported)
 				p.send(append(tt.send, done(isError))...)
 			})
-			_, err := connectTo(t, options(f))
+			_, err := connectTo(t, options(w, f))
 			var le *driver.LoginError
 			if !errors.As(err, &le) {
 				t.Fatalf("got %v", err)
@@ -254,8 +257,9 @@ func TestLoginRefused(t *testing.T) {
 	}
 }
 
-func TestLoginPacket(t *testing.T) {
-	t.Parallel()
+func TestLoginPacket(t *testing.T) { overWires(t, testLoginPacket) }
+
+func testLoginPacket(t *testing.T, w Wire) {
 	const password = `;={}%#@'"\ wörd` + "\t€"
 	logins := make(chan *tds.Login7, 1)
 	f := serve(t, func(p *peer) {
@@ -263,7 +267,7 @@ func TestLoginPacket(t *testing.T) {
 		logins <- p.login
 		p.wait()
 	})
-	o := options(f)
+	o := options(w, f)
 	o.User, o.Password = "us;er={}", password
 	o.Database, o.AppName, o.PacketSize, o.ReadOnlyIntent = "Ädventure Works", "gostress/1 abc", 8192, true
 	s, err := connectTo(t, o)
@@ -285,8 +289,9 @@ func TestLoginPacket(t *testing.T) {
 
 // TestWindowsLogin sends a login with a backslash by NTLM, with the password in
 // no packet.
-func TestWindowsLogin(t *testing.T) {
-	t.Parallel()
+func TestWindowsLogin(t *testing.T) { overWires(t, testWindowsLogin) }
+
+func testWindowsLogin(t *testing.T, w Wire) {
 	logins := make(chan *tds.Login7, 1)
 	f := serve(t, func(p *peer) {
 		p.prelogin(tds.EncryptNotSupported)
@@ -294,7 +299,7 @@ func TestWindowsLogin(t *testing.T) {
 		logins <- p.login
 		p.send(serverError(18452, 14, "Login failed."), done(isError))
 	})
-	o := options(f)
+	o := options(w, f)
 	o.User = `DOM\user`
 	_, err := connectTo(t, o)
 	l := <-logins
@@ -308,14 +313,15 @@ func TestWindowsLogin(t *testing.T) {
 }
 
 // TestIntegratedHint says what to do when this machine's own user is refused.
-func TestIntegratedHint(t *testing.T) {
-	t.Parallel()
+func TestIntegratedHint(t *testing.T) { overWires(t, testIntegratedHint) }
+
+func testIntegratedHint(t *testing.T, w Wire) {
 	f := serve(t, func(p *peer) {
 		p.prelogin(tds.EncryptNotSupported)
 		p.takeLogin(tds.EncryptNotSupported)
 		p.send(serverError(18452, 14, "Login failed. The login is from an untrusted domain."), done(isError))
 	})
-	o := options(f)
+	o := options(w, f)
 	o.User, o.Password = "", ""
 	o.Env = func(k string) string { return map[string]string{"KRB5CCNAME": "/nonexistent"}[k] }
 	_, err := connectTo(t, o)
@@ -365,8 +371,9 @@ func TestNewRefuses(t *testing.T) {
 }
 
 // TestSmallPackets logs in with more than it asked for.
-func TestSmallPackets(t *testing.T) {
-	t.Parallel()
+func TestSmallPackets(t *testing.T) { overWires(t, testSmallPackets) }
+
+func testSmallPackets(t *testing.T, w Wire) {
 	var n said
 	cert := newCert(t)
 	sizes := make(chan uint32, 1)
@@ -376,7 +383,7 @@ func TestSmallPackets(t *testing.T) {
 		sizes <- p.login.PacketSize
 		p.wait()
 	})
-	o := options(f)
+	o := options(w, f)
 	o.Encrypt, o.TrustServerCertificate, o.PacketSize, o.Note = EncryptMandatory, true, 512, n.note
 	if _, err := connectTo(t, o); err != nil {
 		t.Fatal(err)
@@ -453,14 +460,15 @@ func TestServerWithoutEncryption(t *testing.T) {
 	}
 }
 
-func TestNoEncryptionOnLoopback(t *testing.T) {
-	t.Parallel()
+func TestNoEncryptionOnLoopback(t *testing.T) { overWires(t, testNoEncryptionOnLoopback) }
+
+func testNoEncryptionOnLoopback(t *testing.T, w Wire) {
 	for _, enc := range []Encrypt{EncryptMandatory, EncryptOptional} {
 		t.Run(string(enc), func(t *testing.T) {
 			t.Parallel()
 			var n said
 			f := serve(t, func(p *peer) { p.accept(tds.EncryptNotSupported); p.batch(); p.send(done(0)) })
-			o := options(f)
+			o := options(w, f)
 			o.Encrypt, o.Note = enc, n.note
 			tg, err := New(o)
 			if err != nil {
@@ -484,8 +492,9 @@ func TestNoEncryptionOnLoopback(t *testing.T) {
 }
 
 // TestRouted follows a server that sends the client to another one.
-func TestRouted(t *testing.T) {
-	t.Parallel()
+func TestRouted(t *testing.T) { overWires(t, testRouted) }
+
+func testRouted(t *testing.T, w Wire) {
 	second := serve(t, func(p *peer) {
 		p.accept(tds.EncryptNotSupported)
 		p.batch()
@@ -502,15 +511,15 @@ func TestRouted(t *testing.T) {
 		p.ack(routing)
 		p.wait()
 	})
-	s, err := connectTo(t, options(first))
+	s, err := connectTo(t, options(w, first))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if out, err := do(t, s, context.Background(), text("select 1"), nil); err != nil || out.Rows != 1 {
 		t.Errorf("got %+v, %v", out, err)
 	}
-	if got := s.(*session).wire.RemoteAddr().String(); got != second.l.Addr().String() {
-		t.Errorf("the session holds the connection to %s", got)
+	if s, ok := s.(*session); ok && s.wire.RemoteAddr().String() != second.l.Addr().String() {
+		t.Errorf("the session holds the connection to %s", s.wire.RemoteAddr())
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"gostress/internal/tds"
+	"gostress/internal/tdsclient"
 )
 
 // dialer dials for one login, and watches over it: it sees the server's answer
@@ -19,11 +22,14 @@ type dialer struct {
 	mayClear bool
 	strict   bool
 	enc      Encrypt
+	direct   bool        // the connection ends TLS itself, and is taken over after the login
+	tls      *tls.Config // of the direct connection
 
 	mu      sync.Mutex
 	conn    *conn
-	browser net.Conn // to SQL Browser
-	fault   error    // why the dialer itself refused
+	login   *tdsclient.Login // over conn, if direct
+	browser net.Conn         // to SQL Browser
+	fault   error            // why the dialer itself refused
 	ended   bool
 	facts   facts
 }
@@ -52,8 +58,36 @@ func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Con
 	if d.strict {
 		w.first = nil // TLS comes first, so there is no negotiation to see
 	}
+	routed := d.conn != nil
 	d.conn = w
-	return w, nil
+	if !d.direct {
+		return w, nil
+	}
+	d.login = tdsclient.NewLogin(w, tdsclient.LoginOptions{Encrypt: d.asks(), TLS: d.handshake(addr, routed)})
+	return d.login, nil
+}
+
+// asks is what PRELOGIN says of encryption.
+func (d *dialer) asks() tds.Encryption {
+	switch d.enc {
+	case EncryptOptional:
+		return tds.EncryptOff
+	case EncryptDisable:
+		return tds.EncryptNotSupported
+	}
+	return tds.EncryptOn
+}
+
+// handshake is the TLS configuration for addr. A server that the first one routed
+// the login to has a certificate of its own name.
+func (d *dialer) handshake(addr string, routed bool) *tls.Config {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil || !routed || d.target.opt.HostNameInCertificate != "" {
+		return d.tls
+	}
+	cfg := d.tls.Clone()
+	cfg.ServerName = host
+	return cfg
 }
 
 func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {

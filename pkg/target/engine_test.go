@@ -36,8 +36,9 @@ func serveEngine(tb testing.TB, cert certificate) string {
 	return fmt.Sprintf("127.0.0.1,%d", l.Addr().(*net.TCPAddr).Port)
 }
 
-func TestEngine(t *testing.T) {
-	t.Parallel()
+func TestEngine(t *testing.T) { overWires(t, testEngine) }
+
+func testEngine(t *testing.T, w Wire) {
 	cert := newCert(t)
 	addr := serveEngine(t, cert)
 	file := cert.file(t)
@@ -58,6 +59,7 @@ func TestEngine(t *testing.T) {
 			t.Parallel()
 			o := Options{Server: addr, User: "sa", Password: "p;={}%#@'\"w", Database: "master", AppName: "test", Env: env}
 			change(&o)
+			o.Wire = wireFor(w, o.Encrypt)
 			s, err := connectTo(t, o)
 			if err != nil {
 				t.Fatal(err)
@@ -84,7 +86,7 @@ func TestEngine(t *testing.T) {
 			if err != nil || out.Rows != 1 {
 				t.Errorf("got %+v, %v", out, err)
 			}
-			t.Log(s.(*session).Describe())
+			t.Log(s.(interface{ Describe() string }).Describe())
 		})
 	}
 	for name, tt := range map[string]struct {
@@ -98,6 +100,7 @@ func TestEngine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := Options{Server: addr, User: "sa", Password: "p;={}%#@'\"w", Database: "master", AppName: "test", Env: env}
+			o.Wire = w
 			tt.change(&o)
 			_, err := connectTo(t, o)
 			var le *driver.LoginError

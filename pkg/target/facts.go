@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	mssql "github.com/microsoft/go-mssqldb"
+
+	"gostress/internal/tdsclient"
 )
 
 // facts are what a login told about a session.
@@ -19,20 +21,20 @@ type facts struct {
 	cipher     uint16
 	login, how string // as whom, and by what means
 	asked      int    // packet size in bytes
+	ack        ack
 }
 
 // Describe tells an administrator about the session in one line: the server's
 // program and version, the encryption, the packet size, and the login. It holds
 // no secret.
-func (s *session) Describe() string {
-	f := s.facts
+func (f *facts) Describe() string {
 	size := f.asked
 	server := "server"
 	if f.answered {
 		v := f.version
 		server = fmt.Sprintf("server version %d.%d.%d", v[0], v[1], int(v[2])<<8|int(v[3]))
 	}
-	if a, ok := loginAck(s.conn); ok {
+	if a := f.ack; a.program != "" {
 		server = fmt.Sprintf("%s %d.%d.%d, TDS %s", a.program, a.version>>24, a.version>>16&0xFF, a.version&0xFFFF, tdsName(a.tds))
 		size = a.packetSize
 	}
@@ -44,7 +46,7 @@ func (s *session) Describe() string {
 }
 
 // Encryption says in words how the session is protected.
-func (s *session) Encryption() string { return s.facts.encrypted() }
+func (f *facts) Encryption() string { return f.encrypted() }
 
 func (f *facts) encrypted() string {
 	if f.tls == 0 {
@@ -58,6 +60,12 @@ func (f *facts) encrypted() string {
 		return "of the login only, " + name
 	}
 	return "of everything, " + name
+}
+
+// directAck is what a login over a tdsclient.Login told.
+func directAck(l tdsclient.LoginFacts) ack {
+	a := l.Ack
+	return ack{strings.TrimRight(a.Program, "\x00 "), uint32(a.Major)<<24 | uint32(a.Minor)<<16 | uint32(a.Build), uint32(a.Version), l.PacketSize}
 }
 
 // ack is what LOGINACK and the packet size's ENVCHANGE said.

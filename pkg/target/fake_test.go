@@ -266,8 +266,27 @@ func intRow(vs ...int64) []byte {
 
 // The client's side.
 
-func options(f *fake) Options {
-	return Options{Server: f.addr, User: "sa", Password: "secret", Encrypt: EncryptDisable, Env: func(string) string { return "" }}
+// overWires runs a test over each wire.
+func overWires(t *testing.T, test func(*testing.T, Wire)) {
+	t.Parallel()
+	for _, w := range []Wire{WireTDS, WireMSSQL} {
+		t.Run(string(w), func(t *testing.T) {
+			t.Parallel()
+			test(t, w)
+		})
+	}
+}
+
+func options(w Wire, f *fake) Options {
+	return Options{Server: f.addr, User: "sa", Password: "secret", Encrypt: EncryptDisable, Env: func(string) string { return "" }, Wire: w}
+}
+
+// wireFor is w, or what can do with enc.
+func wireFor(w Wire, enc Encrypt) Wire {
+	if enc == EncryptStrict {
+		return WireAuto // which goes back to go-mssqldb
+	}
+	return w
 }
 
 func connectTo(tb testing.TB, o Options) (driver.Session, error) {
@@ -286,13 +305,13 @@ func connectTo(tb testing.TB, o Options) (driver.Session, error) {
 }
 
 // open connects to a server that runs script after the login.
-func open(tb testing.TB, script func(*peer)) driver.Session {
+func open(tb testing.TB, w Wire, script func(*peer)) driver.Session {
 	tb.Helper()
 	f := serve(tb, func(p *peer) {
 		p.accept(tds.EncryptNotSupported)
 		script(p)
 	})
-	s, err := connectTo(tb, options(f))
+	s, err := connectTo(tb, options(w, f))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -301,9 +320,9 @@ func open(tb testing.TB, script func(*peer)) driver.Session {
 
 // answer opens a session whose server answers the first batch so, and each
 // further one with DONE.
-func answer(tb testing.TB, parts ...[]byte) driver.Session {
+func answer(tb testing.TB, w Wire, parts ...[]byte) driver.Session {
 	tb.Helper()
-	return open(tb, func(p *peer) {
+	return open(tb, w, func(p *peer) {
 		p.batch()
 		p.send(parts...)
 		for {

@@ -16,8 +16,12 @@ import (
 )
 
 // TestLost breaks the connection in the middle of a request.
-func TestLost(t *testing.T) {
-	t.Parallel()
+//
+// The cases in which gostress's own reader says it in other words than
+// go-mssqldb are in inOwnWords.
+func TestLost(t *testing.T) { overWires(t, testLost) }
+
+func testLost(t *testing.T, w Wire) {
 	col := intColumns(2)
 	row := intRow(1, 2)
 	tests := map[string]struct {
@@ -65,7 +69,7 @@ func TestLost(t *testing.T) {
 		for _, sink := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				s := open(t, func(p *peer) { p.batch(); tt.serve(p) })
+				s := open(t, w, func(p *peer) { p.batch(); tt.serve(p) })
 				var to driver.Sink
 				if sink {
 					to = &log{}
@@ -74,6 +78,9 @@ func TestLost(t *testing.T) {
 				var lost *driver.LostError
 				if !errors.As(err, &lost) {
 					t.Fatalf("got %+v, %v", out, err)
+				}
+				if own := inOwnWords[name]; own != "" && w == WireTDS {
+					tt.text = own
 				}
 				if lost.Number != tt.number || !strings.Contains(err.Error(), tt.text) || out.Rows != tt.rows {
 					t.Errorf("got %+v, %d, %v; want %d rows, %d, %q", out, lost.Number, err, tt.rows, tt.number, tt.text)
@@ -89,11 +96,26 @@ func TestLost(t *testing.T) {
 	}
 }
 
+var inOwnWords = map[string]string{
+	"SRVERROR alone":         "broke the request off with a severe error",
+	"unknown token":          "token 0x02 is not one",
+	"unknown token in set":   "token 0x02 is not one",
+	"unknown type":           "unknown type 0xEE",
+	"message ends early":     "it ends early",
+	"row ends early":         "it ends early",
+	"empty message":          "it ends early",
+	"wrong packet type":      "a packet of type 0x01",
+	"HTTP":                   "a packet of type 0x48",
+	"packet of no size":      "a packet of 3 bytes",
+	"other columns, no DONE": "a result set begins inside another",
+}
+
 // TestLostBetween closes an idle connection.
-func TestLostBetween(t *testing.T) {
-	t.Parallel()
+func TestLostBetween(t *testing.T) { overWires(t, testLostBetween) }
+
+func testLostBetween(t *testing.T, w Wire) {
 	closed := make(chan struct{})
-	s := open(t, func(p *peer) {
+	s := open(t, w, func(p *peer) {
 		p.batch()
 		p.send(done(0))
 		p.raw.Close()
@@ -110,8 +132,9 @@ func TestLostBetween(t *testing.T) {
 }
 
 // TestPoisonedPacketSize takes a server's word that its packets have no size.
-func TestPoisonedPacketSize(t *testing.T) {
-	t.Parallel()
+func TestPoisonedPacketSize(t *testing.T) { overWires(t, testPoisonedPacketSize) }
+
+func testPoisonedPacketSize(t *testing.T, w Wire) {
 	for _, size := range []string{"0", "3", "100000", "-1"} {
 		t.Run(size, func(t *testing.T) {
 			t.Parallel()
@@ -121,7 +144,7 @@ func TestPoisonedPacketSize(t *testing.T) {
 				p.ack(tds.AppendEnvChange(nil, &tds.EnvChange{Type: tds.EnvPacketSize, New: size, Old: "4096"}))
 				p.wait()
 			})
-			s, err := connectTo(t, options(f))
+			s, err := connectTo(t, options(w, f))
 			if err != nil {
 				return
 			}
@@ -164,8 +187,9 @@ func (e expiring) Err() error {
 // TestCancel ends requests at different points of their answer. The server
 // counts attentions, and answers the next request with a row of its own, so that
 // a session that is out of step with its server shows.
-func TestCancel(t *testing.T) {
-	t.Parallel()
+func TestCancel(t *testing.T) { overWires(t, testCancel) }
+
+func testCancel(t *testing.T, w Wire) {
 	attn := done(tds.DoneAttn)
 	points := map[string]struct {
 		before func(p *peer) // what is sent before the client cancels
@@ -190,7 +214,7 @@ func TestCancel(t *testing.T) {
 					ctx, cancel := c.ctx()
 					defer cancel()
 					var attentions atomic.Int32
-					s := open(t, func(p *peer) {
+					s := open(t, w, func(p *peer) {
 						p.batch()
 						pt.before(p)
 						if !sink {
@@ -242,9 +266,10 @@ func TestCancel(t *testing.T) {
 
 // TestCancelRaces cancels at about the time of the answer: whichever comes first,
 // the session and the server stay in step.
-func TestCancelRaces(t *testing.T) {
-	t.Parallel()
-	s := open(t, func(p *peer) {
+func TestCancelRaces(t *testing.T) { overWires(t, testCancelRaces) }
+
+func testCancelRaces(t *testing.T, w Wire) {
+	s := open(t, w, func(p *peer) {
 		for {
 			m, err := p.rd.ReadMessage(p.rw)
 			switch {
@@ -289,14 +314,15 @@ func TestCancelRaces(t *testing.T) {
 }
 
 // TestNoAcknowledgement closes a session whose server does not answer a cancel.
-func TestNoAcknowledgement(t *testing.T) {
-	t.Parallel()
+func TestNoAcknowledgement(t *testing.T) { overWires(t, testNoAcknowledgement) }
+
+func testNoAcknowledgement(t *testing.T, w Wire) {
 	for how, c := range cancels {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := c.ctx()
 			defer cancel()
-			s := open(t, func(p *peer) {
+			s := open(t, w, func(p *peer) {
 				p.batch()
 				p.part(intColumns(1), bytes.Repeat(intRow(1), 300))
 				cancel()
@@ -314,36 +340,38 @@ func TestNoAcknowledgement(t *testing.T) {
 }
 
 // TestClose closes a session under a request that waits, or that a server floods.
-func TestClose(t *testing.T) {
-	t.Parallel()
+func TestClose(t *testing.T) { overWires(t, testClose) }
+
+func testClose(t *testing.T, w Wire) {
 	tests := map[string]struct {
 		serve func(*peer)
 		long  bool
+		own   string // what the tds wire says
 	}{
-		"waits":                {func(p *peer) { p.batch(); p.wait() }, false},
-		"waits in rows":        {func(p *peer) { p.batch(); p.part(intColumns(1), intRow(1)); p.wait() }, false},
-		"waits after messages": {func(p *peer) { p.batch(); p.part(messages(40)); p.wait() }, false},
+		"waits":                {func(p *peer) { p.batch(); p.wait() }, false, ""},
+		"waits in rows":        {func(p *peer) { p.batch(); p.part(intColumns(1), intRow(1)); p.wait() }, false, ""},
+		"waits after messages": {func(p *peer) { p.batch(); p.part(messages(40)); p.wait() }, false, ""},
 		"floods with rows": {func(p *peer) {
 			p.batch()
 			p.part(intColumns(1))
 			for b := bytes.Repeat(intRow(1), 600); ; {
 				p.part(b)
 			}
-		}, false},
+		}, false, ""},
 		"floods with messages": {func(p *peer) {
 			p.batch()
 			for b := messages(60); ; {
 				p.part(b)
 			}
-		}, false},
+		}, false, ""},
 		"floods with statements": {func(p *peer) {
 			p.batch()
 			for b := bytes.Repeat(doneCount(more, cmdInsert, 1), 300); ; {
 				p.part(b)
 			}
-		}, false},
-		"reads nothing":              {func(p *peer) { <-make(chan struct{}) }, true},
-		"ends the answer by a login": {func(p *peer) { p.batch(); p.send([]byte{0xED, 1, 0, 7}); p.wait() }, false},
+		}, false, ""},
+		"reads nothing":              {func(p *peer) { <-make(chan struct{}) }, true, ""},
+		"ends the answer by a login": {func(p *peer) { p.batch(); p.send([]byte{0xED, 1, 0, 7}); p.wait() }, false, "token 0xED is not one"},
 	}
 	for name, tt := range tests {
 		for _, sink := range []bool{false, true} {
@@ -358,7 +386,7 @@ func TestClose(t *testing.T) {
 					}
 					tt.serve(p)
 				})
-				s, err := connectTo(t, options(f))
+				s, err := connectTo(t, options(w, f))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -373,8 +401,12 @@ func TestClose(t *testing.T) {
 				time.AfterFunc(100*time.Millisecond, func() { s.Close() })
 				_, err = do(t, s, context.Background(), r, to)
 				var lost *driver.LostError
-				if !errors.As(err, &lost) || !strings.Contains(err.Error(), "it was closed") {
-					t.Errorf("got %v", err)
+				want := "it was closed"
+				if w == WireTDS && tt.own != "" {
+					want = tt.own
+				}
+				if !errors.As(err, &lost) || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v; want %q", err, want)
 				}
 				if err := s.Close(); err != nil {
 					t.Error(err)
@@ -385,10 +417,11 @@ func TestClose(t *testing.T) {
 }
 
 // TestSinkFails stops at the first thing that the sink refuses.
-func TestSinkFails(t *testing.T) {
-	t.Parallel()
+func TestSinkFails(t *testing.T) { overWires(t, testSinkFails) }
+
+func testSinkFails(t *testing.T, w Wire) {
 	full := errors.New("disk full")
-	s := open(t, func(p *peer) {
+	s := open(t, w, func(p *peer) {
 		p.batch()
 		p.part(intColumns(1))
 		for b := bytes.Repeat(intRow(1), 600); ; {
@@ -403,9 +436,10 @@ func TestSinkFails(t *testing.T) {
 }
 
 // TestSinkPanics is the sink's own affair.
-func TestSinkPanics(t *testing.T) {
-	t.Parallel()
-	s := open(t, func(p *peer) { p.batch(); p.send(intColumns(1), intRow(1), done(0)); p.wait() })
+func TestSinkPanics(t *testing.T) { overWires(t, testSinkPanics) }
+
+func testSinkPanics(t *testing.T, w Wire) {
+	s := open(t, w, func(p *peer) { p.batch(); p.send(intColumns(1), intRow(1), done(0)); p.wait() })
 	defer func() {
 		if p := recover(); p != "sink" {
 			t.Errorf("recovered %v", p)
@@ -421,8 +455,9 @@ func (panicSink) Row([]any) error              { panic("sink") }
 func (panicSink) Event(driver.SinkEvent) error { return nil }
 
 // TestGracefulTLSEnd ends the TLS in good order: the socket itself tells nothing.
-func TestGracefulTLSEnd(t *testing.T) {
-	t.Parallel()
+func TestGracefulTLSEnd(t *testing.T) { overWires(t, testGracefulTLSEnd) }
+
+func testGracefulTLSEnd(t *testing.T, w Wire) {
 	cert := newCert(t)
 	for name, part := range map[string][]byte{"before the answer": nil, "in the answer": append(intColumns(1), intRow(1)...)} {
 		t.Run(name, func(t *testing.T) {
@@ -437,7 +472,7 @@ func TestGracefulTLSEnd(t *testing.T) {
 				_ = p.rw.(*tls.Conn).CloseWrite()
 				p.wait()
 			})
-			o := options(f)
+			o := options(w, f)
 			o.Encrypt = EncryptMandatory
 			s, err := connectTo(t, o)
 			if err != nil {
@@ -453,8 +488,9 @@ func TestGracefulTLSEnd(t *testing.T) {
 }
 
 // TestOpenTran follows the environment changes.
-func TestOpenTran(t *testing.T) {
-	t.Parallel()
+func TestOpenTran(t *testing.T) { overWires(t, testOpenTran) }
+
+func testOpenTran(t *testing.T, w Wire) {
 	env := func(typ tds.EnvType) []byte {
 		id := []byte{1, 2, 3, 4, 5, 6, 7, 8}
 		e := tds.EnvChange{Type: typ, NewBytes: id}
@@ -475,7 +511,7 @@ func TestOpenTran(t *testing.T) {
 		{[][]byte{env(tds.EnvBeginTran), serverError(1205, 13, "deadlock"), env(tds.EnvRollbackTran), done(isError)}, false, 0},
 		{[][]byte{env(tds.EnvBeginTran), env(tds.EnvCommitTran), env(tds.EnvBeginTran), done(0)}, true, 0x0807060504030201},
 	}
-	s := open(t, func(p *peer) {
+	s := open(t, w, func(p *peer) {
 		var tran uint64
 		for _, st := range steps {
 			h, _, err := tds.ParseBatch(p.read(tds.PacketSQLBatch).Data, tds.V74)

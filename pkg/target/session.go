@@ -23,9 +23,9 @@ var errClosed = errors.New("it was closed")
 
 // session carries out requests through go-mssqldb.
 type session struct {
+	facts
 	conn   *mssql.Conn
 	wire   *conn
-	facts  facts
 	closed atomic.Bool
 	tran   atomic.Bool // a transaction is open
 	params paramCache
@@ -35,8 +35,12 @@ type session struct {
 }
 
 func newSession(c *mssql.Conn, w *conn, f facts) *session {
+	f.ack, _ = loginAck(c)
 	return &session{conn: c, wire: w, facts: f}
 }
+
+// Wire says which of the ways to send requests the session takes.
+func (s *session) Wire() string { return string(WireMSSQL) }
 
 // Close ends the connection; a request in flight returns.
 func (s *session) Close() error {

@@ -3,6 +3,7 @@ package target
 import (
 	"context"
 	"crypto/tls"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -44,6 +45,27 @@ func ParseEncrypt(s string) (Encrypt, error) {
 	return "", fmt.Errorf("encryption %q is not known: write mandatory, optional, strict or disable", s)
 }
 
+// Wire says who sends the requests and reads the answers.
+type Wire string
+
+// The kinds of wire. go-mssqldb logs in on each of them.
+const (
+	WireAuto  Wire = "auto"       // WireTDS wherever it can be (the default)
+	WireTDS   Wire = "tds"        // gostress itself; not for EncryptStrict
+	WireMSSQL Wire = "go-mssqldb" // go-mssqldb
+)
+
+// ParseWire reads a wire's name.
+func ParseWire(s string) (Wire, error) {
+	switch w := Wire(s); w {
+	case "":
+		return WireAuto, nil
+	case WireAuto, WireTDS, WireMSSQL:
+		return w, nil
+	}
+	return "", fmt.Errorf("wire %q is not known: write auto, tds or go-mssqldb", s)
+}
+
 // Options say where to connect, as whom, and how.
 type Options struct {
 	Server   string // the value of -S
@@ -69,6 +91,8 @@ type Options struct {
 	// SSMS sets the session options of Management Studio (ARITHABORT ON) in
 	// place of ODBC's.
 	SSMS bool
+	// Wire is who sends the requests; "" is WireAuto.
+	Wire Wire
 
 	// Env reads the environment; nil is os.Getenv.
 	Env func(string) string
@@ -83,6 +107,7 @@ type Target struct {
 	auth   auth
 	tls    *tls.Config
 	notes  *notes
+	shared *encodings // of the direct sessions
 }
 
 // New checks o; it sends nothing. Its errors are meant for the user.
@@ -97,6 +122,12 @@ func New(o Options) (*Target, error) {
 	if o.Encrypt == "" {
 		o.Encrypt = EncryptMandatory
 	}
+	if o.Wire, err = ParseWire(string(o.Wire)); err != nil {
+		return nil, err
+	}
+	if o.Wire == WireTDS && o.Encrypt == EncryptStrict {
+		return nil, errors.New("strict encryption goes through go-mssqldb alone: leave the wire at auto")
+	}
 	if err := checkLogin(o); err != nil {
 		return nil, err
 	}
@@ -107,7 +138,7 @@ func New(o Options) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Target{opt: o, server: srv, tls: tc, notes: &notes{to: o.Note}}
+	t := &Target{opt: o, server: srv, tls: tc, notes: &notes{to: o.Note}, shared: &encodings{}}
 	if n := o.PacketSize; n != 0 && n < defaultPacketSize {
 		// go-mssqldb takes no larger packet than it asked for, and servers use
 		// packets of 4096 bytes until the login is over.
@@ -157,6 +188,13 @@ func (t *Target) open(ctx context.Context, enc Encrypt) (driver.Session, *dialer
 	d.facts = facts{strict: d.strict, login: t.auth.login, how: t.auth.how, asked: int(cfg.PacketSize)}
 	verified := cfg.TLSConfig
 	cfg.TLSConfig.VerifyConnection = func(cs tls.ConnectionState) error { return d.verify(cs, verified) }
+	if t.opt.Wire != WireMSSQL && !d.strict {
+		// The connection ends TLS below go-mssqldb, which therefore has no TLS state to
+		// bind a Kerberos or NTLM login to: servers that demand channel binding
+		// (extended protection) need the other wire.
+		d.direct, d.tls = true, cfg.TLSConfig
+		cfg.Encryption = msdsn.EncryptionDisabled
+	}
 	useLogger()
 	c := mssql.NewConnectorConfig(cfg)
 	c.Dialer = d
@@ -170,12 +208,11 @@ func (t *Target) open(ctx context.Context, enc Encrypt) (driver.Session, *dialer
 		d.close()
 		return nil, d, err
 	}
-	conn, ok := raw.(*mssql.Conn)
-	if !ok {
+	s, err := d.session(raw)
+	if err != nil {
 		d.close()
-		return nil, d, fmt.Errorf("the driver returned a %T", raw)
+		return nil, d, err
 	}
-	s := newSession(conn, d.conn, d.facts)
 	if t.opt.SSMS {
 		if out, err := s.Do(ctx, &driver.Request{Text: "SET ARITHABORT ON\n"}, nil); err != nil || len(out.Errors) > 0 {
 			_ = s.Close()
@@ -186,6 +223,28 @@ func (t *Target) open(ctx context.Context, enc Encrypt) (driver.Session, *dialer
 		}
 	}
 	return s, d, nil
+}
+
+// session makes a session of the connection that raw logged in.
+func (d *dialer) session(raw sqldriver.Conn) (driver.Session, error) {
+	if d.direct {
+		c, told, err := d.login.Take()
+		if err != nil {
+			return nil, err
+		}
+		// This gives go-mssqldb's buffers back, and leaves the connection open.
+		if err := raw.Close(); err != nil {
+			return nil, err
+		}
+		d.login = nil
+		d.facts.ack = directAck(told)
+		return newDirect(c, d.facts, d.target.shared), nil
+	}
+	c, ok := raw.(*mssql.Conn)
+	if !ok {
+		return nil, fmt.Errorf("the driver returned a %T", raw)
+	}
+	return newSession(c, d.conn, d.facts), nil
 }
 
 func (t *Target) config(enc Encrypt) msdsn.Config {

@@ -111,8 +111,9 @@ func tlsServer(tb testing.TB, c certificate, enc tds.Encryption, strict bool) *f
 	})
 }
 
-func TestTLS(t *testing.T) {
-	t.Parallel()
+func TestTLS(t *testing.T) { overWires(t, testTLS) }
+
+func testTLS(t *testing.T, w Wire) {
 	cert := newCert(t)
 	other := newCert(t)
 	negative := cert.negativeSerial(t)
@@ -182,8 +183,8 @@ func TestTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var n said
-			o := options(tlsServer(t, tt.cert, tt.server, tt.enc == EncryptStrict))
-			o.Encrypt, o.Note = tt.enc, n.note
+			o := options(w, tlsServer(t, tt.cert, tt.server, tt.enc == EncryptStrict))
+			o.Encrypt, o.Note, o.Wire = tt.enc, n.note, wireFor(w, tt.enc)
 			if tt.options != nil {
 				tt.options(&o)
 			}
@@ -211,7 +212,7 @@ func TestTLS(t *testing.T) {
 						t.Errorf("got %+v, %v", out, err)
 					}
 				}
-				if d := s.(*session).Describe(); !strings.Contains(d, tt.describe) || strings.Contains(d, o.Password) {
+				if d := s.(interface{ Describe() string }).Describe(); !strings.Contains(d, tt.describe) || strings.Contains(d, o.Password) {
 					t.Errorf("got %s; want %q", d, tt.describe)
 				}
 				s.Close()
@@ -259,8 +260,9 @@ func TestCertificateBeyondLoopback(t *testing.T) {
 }
 
 // TestTLSCancel sends the attention through TLS.
-func TestTLSCancel(t *testing.T) {
-	t.Parallel()
+func TestTLSCancel(t *testing.T) { overWires(t, testTLSCancel) }
+
+func testTLSCancel(t *testing.T, w Wire) {
 	cert := newCert(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -276,7 +278,7 @@ func TestTLSCancel(t *testing.T) {
 		p.send(intColumns(1), intRow(1), intRow(2), done(0))
 		p.wait()
 	})
-	o := options(f)
+	o := options(w, f)
 	o.Encrypt = EncryptMandatory
 	s, err := connectTo(t, o)
 	if err != nil {

@@ -93,6 +93,12 @@ func procedureName(name string) (string, error) {
 	return name, nil
 }
 
+// checkProcedure is procedureName's check alone.
+func checkProcedure(name string) error {
+	_, err := procedureName(name)
+	return err
+}
+
 // namePart is the length of the identifier that s begins with: in brackets,
 // regular, or empty as the schema in "db..name".
 func namePart(s string) (int, bool) {
