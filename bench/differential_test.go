@@ -43,24 +43,16 @@ func engine(t *testing.T) *child {
 func both(t *testing.T, encrypt bool) map[string]driver.Session {
 	t.Helper()
 	srv := engine(t)
-	own, err := openTDS(t.Context(), srv, encrypt, request{}, &encodings{})
-	if err != nil {
-		t.Fatal(err)
+	out := map[string]driver.Session{}
+	for _, w := range []target.Wire{target.WireTDS, target.WireMSSQL} {
+		c, err := newTargets(w).open(t.Context(), srv, encrypt, request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.close() })
+		out[string(w)] = c.(*do).s
 	}
-	o := target.Options{Server: strings.Replace(srv.clear, ":", ",", 1), User: "sa", Password: secret, Encrypt: target.EncryptDisable, TrustServerCertificate: true}
-	if encrypt {
-		o.Encrypt = target.EncryptMandatory
-	}
-	tg, err := target.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := tg.Connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = own.close(), other.Close() })
-	return map[string]driver.Session{"tds": own.(*do).s, "go-mssqldb": other}
+	return out
 }
 
 // log is a driver.Sink that writes down what it is given.

@@ -11,10 +11,10 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
-	mssql "github.com/microsoft/go-mssqldb"
-	"github.com/microsoft/go-mssqldb/msdsn"
+	_ "github.com/microsoft/go-mssqldb" // registers "sqlserver"
 
 	"gostress/internal/tds"
 	"gostress/internal/tdsclient"
@@ -88,13 +88,10 @@ type path struct {
 }
 
 func paths() []path {
-	var shared encodings
 	return []path{
 		{"floor", openFloor},
-		{"tds", func(ctx context.Context, srv *child, encrypt bool, r request) (caller, error) {
-			return openTDS(ctx, srv, encrypt, r, &shared)
-		}},
-		{"go-mssqldb", openAdapter},
+		{"tds", newTargets(target.WireTDS).open},
+		{"go-mssqldb", newTargets(target.WireMSSQL).open},
 		{"database/sql", openSQL},
 	}
 }
@@ -198,14 +195,37 @@ func packet(t tds.PacketType, payload []byte) []byte {
 
 // sample is the bytes of r, caught on their way out.
 func sample(r request) ([]byte, error) {
-	s := &session{shared: &encodings{}}
-	q, err := s.encode(r.make())
+	q, err := encode(r.make())
 	if err != nil {
 		return nil, err
 	}
 	var c catcher
 	_, _ = tdsclient.NewConn(&c, tds.DefaultPacketSize).Do(context.Background(), q, nil) // no answer comes
 	return c.sent, nil
+}
+
+// encode is the bytes of r, made once.
+func encode(r *driver.Request) (*tdsclient.Request, error) {
+	if r.Kind == driver.Text {
+		return tdsclient.Batch(r.Text), nil
+	}
+	params := make([]tdsclient.Param, len(r.Params))
+	for i, p := range r.Params {
+		params[i] = tdsclient.Param{Name: p.Name, Type: tdsclient.SQLType(p.Type), Value: p.Value, Output: p.Output}
+		t, ok := p.Value.(*driver.Table)
+		if !ok {
+			continue
+		}
+		cols := make([]tdsclient.SQLType, len(t.Columns))
+		for k, c := range t.Columns {
+			cols[k] = tdsclient.SQLType(c)
+		}
+		var err error
+		if params[i].Value, err = tdsclient.NewTable(t.Schema, t.Name, cols, t.Rows); err != nil {
+			return nil, err
+		}
+	}
+	return tdsclient.Call(r.Proc, params)
 }
 
 type catcher struct {
@@ -241,65 +261,45 @@ func clientTLS() *tls.Config {
 	return &tls.Config{InsecureSkipVerify: true, DynamicRecordSizingDisabled: true}
 }
 
-type dialer struct {
-	encrypt tds.Encryption
-	login   *tdsclient.Login
+// targets opens sessions over one wire. Those of one address share a target, and
+// so what it keeps of requests.
+type targets struct {
+	wire target.Wire
+	mu   sync.Mutex
+	made map[string]*target.Target
 }
 
-func (d *dialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
-	nc, err := (&net.Dialer{}).DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	d.login = tdsclient.NewLogin(nc, tdsclient.LoginOptions{Encrypt: d.encrypt, TLS: clientTLS()})
-	return d.login, nil
-}
+func newTargets(w target.Wire) *targets { return &targets{wire: w, made: map[string]*target.Target{}} }
 
-func openTDS(ctx context.Context, srv *child, encrypt bool, r request, shared *encodings) (caller, error) {
-	host, port, err := net.SplitHostPort(address(srv, encrypt))
-	if err != nil {
-		return nil, err
+func (s *targets) at(addr string, encrypt bool) (*target.Target, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := addr + " " + strconv.FormatBool(encrypt)
+	if t := s.made[key]; t != nil {
+		return t, nil
 	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return nil, err
-	}
-	d := &dialer{encrypt: tds.EncryptNotSupported}
-	if encrypt {
-		d.encrypt = tds.EncryptOn
-	}
-	c := mssql.NewConnectorConfig(msdsn.Config{Host: host, Port: n, User: "sa", Password: secret, DialTimeout: -1, DisableRetry: true,
-		Protocols: []string{"tcp"}, Parameters: map[string]string{}, ProtocolParameters: map[string]any{}, Encryption: msdsn.EncryptionDisabled})
-	c.Dialer = d
-	raw, err := c.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	conn, _, err := d.login.Take()
-	if err != nil {
-		return nil, err
-	}
-	if err := raw.Close(); err != nil {
-		return nil, err
-	}
-	return &do{&session{conn: conn, shared: shared}, r}, nil
-}
-
-func openAdapter(ctx context.Context, srv *child, encrypt bool, r request) (caller, error) {
-	o := target.Options{Server: strings.Replace(address(srv, encrypt), ":", ",", 1), User: "sa", Password: secret,
+	o := target.Options{Server: strings.Replace(addr, ":", ",", 1), User: "sa", Password: secret, Wire: s.wire,
 		Encrypt: target.EncryptDisable, TrustServerCertificate: true, AllowCleartextLogin: true}
 	if encrypt {
 		o.Encrypt = target.EncryptMandatory
 	}
 	t, err := target.New(o)
+	if err == nil {
+		s.made[key] = t
+	}
+	return t, err
+}
+
+func (s *targets) open(ctx context.Context, srv *child, encrypt bool, r request) (caller, error) {
+	t, err := s.at(address(srv, encrypt), encrypt)
 	if err != nil {
 		return nil, err
 	}
-	s, err := t.Connect(ctx)
+	c, err := t.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &do{s, r}, nil
+	return &do{c, r}, nil
 }
 
 // query sends through database/sql.

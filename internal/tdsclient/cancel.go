@@ -9,7 +9,7 @@ import (
 )
 
 // A request's progress, in the low bits of Conn.state. The worker moves it from
-// idle to writing to reading and back. Whoever watches the context moves writing
+// idle by begin to writing to reading and back. Whoever watches the context moves writing
 // to wanted, which makes the worker send the attention behind its request, or
 // sends it itself while the worker reads. Above stateBits is a generation, so that
 // a watcher of an earlier context, running late, cannot cancel another's request.
@@ -19,6 +19,7 @@ const (
 	stateReading
 	stateWanted // the request was cancelled while it was written
 	stateSent   // the attention is sent, or being sent under Conn.mu
+	stateBegin  // what is watched may change; only the worker touches it
 	stateClosed
 
 	stateBits = 3
@@ -28,25 +29,29 @@ const (
 var errCancelled = errors.New("cancelled")
 
 // begin moves on from idle, watching ctx. False says that the connection is closed.
+// What ends in stateBegin is not noticed: the caller looks at ctx afterwards.
 func (c *Conn) begin(ctx context.Context) bool {
-	s, done := c.state.Load(), ctx.Done()
+	s := c.state.Load()
 	gen := s >> stateBits
-	if done != c.done {
-		// With the same step, or an earlier context that ends just now would cancel this request.
+	if s&stateMask != stateIdle || !c.state.CompareAndSwap(s, gen<<stateBits|stateBegin) {
+		return false // who closed it ends the watching
+	}
+	s = gen<<stateBits | stateBegin
+	if done := ctx.Done(); done != c.done {
+		// In one step with the state below, or an earlier context that ends just now
+		// would cancel this request.
 		gen++
+		c.unwatch()
+		if done != nil {
+			c.done = done
+			c.stop = context.AfterFunc(ctx, func() { c.interrupt(gen) })
+		}
 	}
-	if s&stateMask != stateIdle || !c.state.CompareAndSwap(s, gen<<stateBits|stateWriting) {
-		return false
-	}
-	if done == c.done {
+	if c.state.CompareAndSwap(s, gen<<stateBits|stateWriting) {
 		return true
 	}
 	c.unwatch()
-	if done != nil {
-		c.done = done
-		c.stop = context.AfterFunc(ctx, func() { c.interrupt(gen) })
-	}
-	return true
+	return false
 }
 
 func (c *Conn) unwatch() {

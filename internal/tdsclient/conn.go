@@ -116,7 +116,9 @@ func (c *Conn) Close() error {
 func (c *Conn) Do(ctx context.Context, r *Request, sink Sink) (Outcome, error) {
 	var out Outcome
 	if !c.begin(ctx) {
-		return out, c.lost(ErrClosed, &out)
+		c.end()
+		_ = c.raw.Close()
+		return out, &LostError{Err: ErrClosed}
 	}
 	if err := ctx.Err(); err != nil {
 		if !c.rest() {

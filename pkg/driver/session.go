@@ -27,7 +27,8 @@ type Session interface {
 	//   - *FatalError: trying again, on any connection, would fail too; the run ends.
 	//
 	// Any other error counts as a lost connection. The Outcome holds what was seen until then.
-	// Do must not keep ctx after it returned.
+	// After Do returned it may still watch ctx, and no more, until it is called with another or
+	// the session is closed: an end of ctx must not touch the session then.
 	Do(ctx context.Context, r *Request, sink Sink) (Outcome, error)
 	// Close ends the connection. It may be called while Do runs, from another goroutine, and
 	// then makes Do return; a second call does nothing.
