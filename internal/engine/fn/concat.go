@@ -40,6 +40,9 @@ func evalConcat(args []types.Value) (types.Value, error) {
 		if err != nil {
 			return types.Value{}, err
 		}
+		if err := types.Fits(sb.Len() + len(s)); err != nil {
+			return types.Value{}, err
+		}
 		sb.WriteString(s)
 	}
 	return types.NewString(replaceKind(args), sb.String()), nil
@@ -61,6 +64,9 @@ func evalConcatWS(args []types.Value) (types.Value, error) {
 		}
 		s, err := text(a)
 		if err != nil {
+			return types.Value{}, err
+		}
+		if err := types.Fits(sb.Len() + len(sep) + len(s)); err != nil {
 			return types.Value{}, err
 		}
 		if !first {

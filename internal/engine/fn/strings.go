@@ -294,6 +294,9 @@ func evalReplace(args []types.Value) (types.Value, error) {
 		sb.WriteString(s[:i])
 		sb.WriteString(repl)
 		s = s[i+n:]
+		if err := types.Fits(sb.Len() + len(s)); err != nil {
+			return types.Value{}, err
+		}
 	}
 }
 
@@ -342,8 +345,8 @@ func evalReplicate(args []types.Value) (types.Value, error) {
 		return types.Value{}, err
 	}
 	// The engine's values do not tell varchar(8000) from varchar(max): Func.Cut.
-	if limit := int64(2 << 30); s != "" && n > limit/int64(len(s)) {
-		return types.Value{}, sqlerr.New(7119, 16, 1, "The value would exceed the largest size of 2147483647 bytes.")
+	if s != "" && n > types.MaxValueBytes/int64(len(s)) {
+		return types.Value{}, sqlerr.ValueTooLong(types.MaxValueBytes)
 	}
 	return types.NewString(stringKind(args[0]), strings.Repeat(s, int(n))), nil
 }
@@ -385,6 +388,9 @@ func evalStuff(args []types.Value) (types.Value, error) {
 	}
 	i := unitOffset(s, int(start-1))
 	j := i + unitOffset(s[i:], int(min(n, units)))
+	if err := types.Fits(len(s) + len(repl)); err != nil {
+		return types.Value{}, err
+	}
 	return types.NewString(replaceKind(args), s[:i]+repl+s[j:]), nil
 }
 

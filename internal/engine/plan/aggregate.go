@@ -301,6 +301,9 @@ func (a *aggregate) addString(acc *accumulator, f *expr.Frame, v types.Value) er
 	if a.typ.Len != types.Max && acc.size > maxAggString {
 		return sqlerr.New(9829, 16, 1, "The result of the STRING_AGG aggregation is longer than 8000 bytes. Use a LOB type, so that it is not cut.")
 	}
+	if err := types.Fits(acc.size); err != nil {
+		return err
+	}
 	acc.n++
 	acc.strs = append(acc.strs, s)
 	return nil

@@ -79,6 +79,11 @@ func SerializableValidation() *Error {
 	return New(41325, 16, 0, "The current transaction cannot commit: serializable validation failed.")
 }
 
+// ValueTooLong is 7119 with the engine's own limit, in bytes.
+func ValueTooLong(limit int) *Error {
+	return New(7119, 16, 1, "A value of more than %d bytes cannot be made: this engine's largest value is of that size.", limit)
+}
+
 // MissingProcedure is 2812.
 func MissingProcedure(name string) *Error {
 	return New(2812, 16, 62, "Stored procedure '%s' cannot be found.", name)

@@ -83,6 +83,9 @@ func Arith(op Op, t Type, a, b Value) (Value, error) {
 	case classString:
 		return concat(t, a, b)
 	case classBinary:
+		if err := Fits(len(a.Bytes()) + len(b.Bytes())); err != nil {
+			return Value{}, err
+		}
 		out := make([]byte, 0, len(a.Bytes())+len(b.Bytes()))
 		out = append(append(out, a.Bytes()...), b.Bytes()...)
 		if t.Len != Max && len(out) > maxLen(t.Kind) {
@@ -276,6 +279,18 @@ func floatResult(k Kind, f float64) (Value, error) {
 	return NewFloat(f), nil
 }
 
+// MaxValueBytes is the size of the largest value. SQL Server's is 2 GB; a few of
+// those would take all of a machine's memory, which is all this engine has.
+const MaxValueBytes = 256 << 20
+
+// Fits refuses to make a value of n bytes that is too large. Error 7119.
+func Fits(n int) error {
+	if n > MaxValueBytes {
+		return sqlerr.ValueTooLong(MaxValueBytes)
+	}
+	return nil
+}
+
 func concat(t Type, a, b Value) (Value, error) {
 	if !a.kind.IsString() || !b.kind.IsString() {
 		return Value{}, sqlerr.InvalidOperand(t.errName(), "add")
@@ -287,6 +302,9 @@ func concat(t Type, a, b Value) (Value, error) {
 	}
 	if x == "" {
 		return NewString(k, y), nil
+	}
+	if err := Fits(len(x) + len(y)); err != nil {
+		return Value{}, err
 	}
 	var sb strings.Builder
 	sb.Grow(len(x) + len(y))
