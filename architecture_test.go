@@ -85,7 +85,7 @@ func forbidden(from, to string, own bool) string {
 			return "the load generator reaches the engine through a socket alone"
 		case from == "pkg/result":
 			return "the result is plain structs over the standard library"
-		case (from == "pkg/driver" || from == "pkg/observe") && in(to, "pkg/report"):
+		case from == "pkg/driver" && in(to, "pkg/report"):
 			return "what measures knows nothing of reports"
 		}
 	case in(from, "workloads"):

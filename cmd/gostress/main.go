@@ -83,8 +83,15 @@ func run(argv []string, stdin, stdout, stderr *os.File) int {
 		switch {
 		case len(args) == 0:
 			return usageError(a, "no arguments: name a server and a query, as in -S. -E -Q\"SELECT 1\"")
+		case args[0] == "help":
+			ostress.Usage(stdout)
+			return exitOK
+		case err != nil && !strings.HasPrefix(args[0], "-"):
+			return usageError(a, err.Error()+"; nor is it one of the commands demo, serve, workload, version")
 		case err != nil:
 			return usageError(a, err.Error())
+		case slices.Contains(long, "--version"):
+			return exit(a, versionCmd{}.Run(a))
 		case slices.Contains(long, "--help"):
 			ostress.Usage(stdout)
 			return exitOK

@@ -253,6 +253,9 @@ func (r *stressRun) units(a *app, tgt connector) ([]driver.Unit, error) {
 			return nil, err
 		}
 		defer s.Close()
+		if err := installed(a.ctx, s, run); err != nil {
+			return nil, err
+		}
 		if run.Part == workloads.Inmem {
 			if err := r.room(a.ctx, s, run.Orders); err != nil {
 				return nil, err
@@ -278,6 +281,19 @@ func (r *stressRun) units(a *app, tgt connector) ([]driver.Unit, error) {
 		units = append(units, u)
 	}
 	return units, nil
+}
+
+// installed says so when the database has not what the run needs, before n
+// connections find out one by one.
+func installed(ctx context.Context, s driver.Session, run scenario.Run) error {
+	f, err := scenario.ReadFacts(ctx, s)
+	if err != nil {
+		return err
+	}
+	if run.Part == workloads.Inmem && !f.HasInmem || run.Part == workloads.Ondisk && !f.HasOndisk {
+		return fmt.Errorf("%s is not installed in database %s: gostress workload install %s installs it", run, f.Database, run.Workload.Name)
+	}
+	return nil
 }
 
 // room holds the orders that are to come against the memory that the server's
@@ -425,6 +441,9 @@ func (r *stressRun) check() error {
 		}
 	}
 	c.runID = uuid.NewString()[:8]
+	if c.JSON == "-" {
+		return bad("--json=-: name a file")
+	}
 	return c.connectFlags.check()
 }
 

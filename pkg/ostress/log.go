@@ -149,7 +149,7 @@ func (e *Events) Event(ev driver.Event) {
 		e.Log.Block(t, "Attempt to establish connection failed.  See the detailed errors that follow:",
 			append(connectLines(ev), "")...)
 	case driver.QueryError:
-		e.Log.Block(t, errorHead(ev.Server), append(errorLines("SQL Server", ev.Server.Message, ev.Source), "")...)
+		e.Log.Block(t, errorHead(ev.Server), append(serverLines(ev.Server, ev.Source), "")...)
 	case driver.QueryTimeout:
 		e.Log.Block(t, "SQLState: HYT00, Native Error: 0", append(errorLines("gostress", "Query timeout expired (-t); whether the batch took effect is not known", ev.Source), "")...)
 	case driver.Lost:
@@ -216,6 +216,16 @@ func errorHead(m driver.ServerError) string {
 }
 
 // errorLines says who says it: the server, or gostress of itself.
+// serverLines are an error's text and its place: of an error in the batch itself
+// the line of the file too.
+func serverLines(m driver.ServerError, src driver.Source) []string {
+	lines := errorLines("SQL Server", m.Message, src)
+	if src.File != "" && m.Proc == "" && m.Line > 0 {
+		lines[len(lines)-1] += fmt.Sprintf("; the error is on line %d of the file", src.Line+int(m.Line)-1)
+	}
+	return lines
+}
+
 func errorLines(who, text string, src driver.Source) []string {
 	lines := []string{"[" + who + "]" + strings.TrimRight(text, "\r\n")}
 	if src.File != "" {

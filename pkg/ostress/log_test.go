@@ -71,6 +71,10 @@ func TestEvents(t *testing.T) {
 		"query error": {
 			driver.Event{Kind: driver.QueryError, Worker: 1, Server: driver.ServerError{Number: 8651, Class: 17, State: 1, Line: 1, Message: "low memory"}},
 			"[0x00001A34] SQLState: 42000, Native Error: 8651, Severity: 17, State: 1, Line: 1\n[SQL Server]low memory\n\n"},
+		"query error in a file, in the batch itself": {
+			driver.Event{Kind: driver.QueryError, Worker: 0, Source: src, Server: driver.ServerError{Number: 102, Class: 15, State: 1, Line: 3, Message: "syntax"}},
+			"[0x00001A30] SQLState: 42000, Native Error: 102, Severity: 15, State: 1, Line: 3\n" +
+				"[SQL Server]syntax\nInput file: /in/a.sql, batch 2 from line 7; the error is on line 9 of the file\n\n"},
 		"query error in a file": {
 			driver.Event{Kind: driver.QueryError, Worker: 0, Source: src, Server: driver.ServerError{Number: 1205, Class: 13, State: 51, Line: 3, Proc: "dbo.p", Message: "deadlock"}},
 			"[0x00001A30] SQLState: 40001, Native Error: 1205, Severity: 13, State: 51, Line: 3, Procedure: dbo.p\n" +

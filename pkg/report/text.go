@@ -113,6 +113,9 @@ func errorCounts(l *result.Load) string {
 	if l.Timeouts > 0 {
 		parts = append(parts, "query timeouts: "+count(l.Timeouts))
 	}
+	if l.LostConnections > 0 {
+		parts = append(parts, "connections lost: "+count(l.LostConnections))
+	}
 	if len(parts) == 0 {
 		return "none"
 	}

@@ -225,9 +225,6 @@ func compareRest(s string) int {
 	return 0
 }
 
-// EqualText reports whether two texts are equal under a collation.
-func EqualText(a, b string, c Collation) bool { return compareText(a, b, c) == 0 }
-
 // EqualRune reports whether two characters are equal under a collation.
 func EqualRune(a, b rune, c Collation) bool {
 	return a == b || c == CollDefault && weight(a) == weight(b)
