@@ -108,6 +108,7 @@ func (cc *compiler) declareCursor(n *ast.DeclareCursorStatement) (*code, error) 
 			return sqlerr.New(16915, 16, 1, "A cursor named '%s' is there already.", n.Name.Value)
 		}
 		cur := &cursor{cols: cols, scroll: scroll, at: -1}
+		layout, tempLayout := s.e.gate.layouts.Load(), s.tempLayout
 		// The query may use variables: it sees their values at DECLARE.
 		vars := append([]types.Value(nil), fr.Vars...)
 		tables := fr.Tables
@@ -123,6 +124,18 @@ func (cc *compiler) declareCursor(n *ast.DeclareCursorStatement) (*code, error) 
 			}
 			var err error
 			if base {
+				if c.access.disk || c.access.memory {
+					inside, err := s.enterGate()
+					if err != nil {
+						return nil, err
+					}
+					if inside {
+						defer s.leaveGate()
+					}
+				}
+				if s.e.gate.layouts.Load() != layout || s.tempLayout != tempLayout {
+					return nil, sqlerr.New(16943, 16, 4, "The cursor operation cannot be carried out: the layout of a table has changed since the cursor was declared.")
+				}
 				err = s.inStatement(inner, c, false, work)
 			} else {
 				err = work()

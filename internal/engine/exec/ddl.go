@@ -218,12 +218,22 @@ func (cc *compiler) definition(st ast.Statement) (*code, error) {
 				return errNoDatabase(use)
 			}
 		}
-		return s.runDDL(p, db, temp, func(d *catalog.DDL) error {
-			if err := d.Execute(st); err != nil {
-				return err
-			}
-			return s.verifyModule(db, st)
-		})
+		work := func() error {
+			return s.runDDL(p, db, temp, func(d *catalog.DDL) error {
+				if err := d.Execute(st); err != nil {
+					return err
+				}
+				return s.verifyModule(db, st)
+			})
+		}
+		switch {
+		case !changesLayout(st):
+			return work()
+		case temp:
+			s.tempLayout++
+			return work()
+		}
+		return s.changeLayout(work)
 	}), nil
 }
 

@@ -33,6 +33,7 @@ type Engine struct {
 	seeds   atomic.Uint64
 
 	retired retired
+	gate    *gate
 
 	mu       sync.Mutex
 	sessions map[int]*Session
@@ -56,7 +57,7 @@ func New(opts Options) *Engine {
 	if opts.Seed == 0 {
 		opts.Seed = rand.Uint64()
 	}
-	e := &Engine{opts: opts, sessions: map[int]*Session{}, nextSPID: 51}
+	e := &Engine{opts: opts, gate: newGate(), sessions: map[int]*Session{}, nextSPID: 51}
 	e.started = opts.Now()
 	e.plans = newPlanCache(opts.PlanCache)
 	e.cat = newCatalog(e)

@@ -43,14 +43,34 @@ func (s *Session) run(fr *frame) error {
 	return nil
 }
 
+// ready gives the code of an instruction. Code that touches tables is inside the
+// gate when it reports so: it fits them until leaveGate.
+func (s *Session) ready(fr *frame, in *instr) (c *code, inside bool, err error) {
+	for {
+		c = in.code.Load()
+		if c == nil || c.version != fr.prog.current(s) {
+			if c, err = s.compile(fr.prog, in); err != nil {
+				return nil, false, compileError(err)
+			}
+		}
+		if !c.access.disk && !c.access.memory {
+			return c, false, nil // no table that another session could change
+		}
+		if inside, err = s.enterGate(); err != nil || !inside || c.version == fr.prog.current(s) {
+			return c, inside, err
+		}
+		s.leaveGate()
+	}
+}
+
 // step carries out one instruction and moves the frame on, unless it fails.
 func (s *Session) step(fr *frame, in *instr) error {
-	c := in.code.Load()
-	if c == nil || c.version != fr.prog.current(s) {
-		var err error
-		if c, err = s.compile(fr.prog, in); err != nil {
-			return compileError(err)
-		}
+	c, inside, err := s.ready(fr, in)
+	if err != nil {
+		return err
+	}
+	if inside {
+		defer s.leaveGate()
 	}
 	if len(fr.Regs) < c.regs {
 		fr.Regs = extend(fr.Regs, c.regs)

@@ -27,6 +27,10 @@ type Session struct {
 	dead   atomic.Bool
 	closed atomic.Bool
 	live   live
+	inside bool // a statement of it is inside the engine's gate
+	alone  bool // it keeps the gate shut
+	// tempLayout counts changes of the layout of #tables.
+	tempLayout int64
 
 	// The request that runs.
 	ctx      context.Context

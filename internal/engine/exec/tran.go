@@ -130,8 +130,7 @@ func (s *Session) commitTran() error {
 	})
 	if failed != nil {
 		if t.ddl {
-			t.undo.RollbackTo(0)
-			s.e.changed()
+			s.undo(func() { t.undo.RollbackTo(0) })
 		}
 		if err := s.endTran(EnvRollbackTran); err != nil {
 			return err
@@ -144,6 +143,7 @@ func (s *Session) commitTran() error {
 
 // endTran forgets the transaction, which has been committed or rolled back.
 func (s *Session) endTran(kind EnvKind) error {
+	s.openGate()
 	id, silent := s.tran.id, s.tran.silent
 	clear(s.tran.parts)
 	s.tran = tran{saves: s.tran.saves[:0], parts: s.tran.parts[:0]}
@@ -163,8 +163,7 @@ func (s *Session) rollbackAll() error {
 	t := &s.tran
 	t.each(func(tx *storage.Tx) { tx.Rollback() })
 	if t.ddl {
-		t.undo.RollbackTo(0)
-		s.e.changed()
+		s.undo(func() { t.undo.RollbackTo(0) })
 		s.tempVersion++
 	}
 	return s.endTran(EnvRollbackTran)
@@ -209,8 +208,7 @@ func (s *Session) rollbackTo(sv save) {
 		tx.RollbackTo(storage.Savepoint{})
 	})
 	if t.undo.Mark() > sv.undo {
-		t.undo.RollbackTo(sv.undo)
-		s.e.changed()
+		s.undo(func() { t.undo.RollbackTo(sv.undo) })
 		s.tempVersion++
 	}
 }
