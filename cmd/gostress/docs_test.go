@@ -15,6 +15,9 @@ import (
 // the order of each page, against an engine of its own. A command that a page
 // shows to fail ends in "# exits N".
 func TestDocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the pages' commands take minutes; go test without -short runs them")
+	}
 	t.Parallel()
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
