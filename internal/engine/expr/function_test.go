@@ -42,7 +42,6 @@ func TestStringFunctions(t *testing.T) {
 		{"LEN(REPLICATE(CAST('a' AS varchar(max)), 9000))", "bigint 9000"},
 		{"DATALENGTH(SPACE(9000))", "int 8000"},
 		{"LEN(REPLICATE(CAST('a' AS varchar(max)), 2147483647))", "error 7119"},
-		{"LEN(REPLACE(REPLICATE(CAST('a' AS varchar(max)), 40000), 'a', REPLICATE('b', 8000)))", "error 7119"},
 		{"LEN(REPLACE(REPLICATE('a', 5000), 'a', 'bb'))", "int 8000"},
 		{"LEN(CONCAT(REPLICATE('a', 5000), REPLICATE('b', 5000)))", "int 8000"},
 		{"LEN(CONCAT(REPLICATE(N'a', 3000), REPLICATE('b', 5000)))", "int 4000"},

@@ -288,8 +288,7 @@ func (v Value) toMoney(to Type) (Value, error) {
 	case classMoney:
 		n = v.n
 	case classDecimal:
-		r, fit := v.rescaled(4)
-		n, ok = r.n, fit && r.p == nil
+		n, ok = v.tenThousandths(false)
 	case classFloat:
 		f := v.Float() * 10000
 		ok = math.Abs(f) < 9.2233720368547758e18
@@ -347,14 +346,29 @@ func stringMoney(text string) (int64, error) {
 	if !ok || s[0] == ',' || !isDigit(s[0]) && s[0] != '.' {
 		return 0, sqlerr.BadMoneyString()
 	}
-	r, ok := d.rescaled(4)
-	if !ok || r.p != nil {
+	n, ok := d.tenThousandths(neg)
+	if !ok {
 		return 0, sqlerr.OverflowFrom("varchar", "money")
 	}
-	if neg {
-		return -r.n, nil
+	return n, nil
+}
+
+// tenThousandths is a decimal, or what it is with the other sign, in the unit of
+// money, whose range has one more value below zero than above.
+func (v Value) tenThousandths(negate bool) (int64, bool) {
+	r, ok := v.rescaled(4)
+	if !ok {
+		return 0, false
 	}
-	return r.n, nil
+	neg, hi, lo, _ := r.DecimalParts()
+	neg = neg != negate
+	switch {
+	case hi != 0 || lo > 1<<63 || lo == 1<<63 && !neg:
+		return 0, false
+	case neg:
+		return -int64(lo), true // -(1<<63) is its own negative
+	}
+	return int64(lo), true
 }
 
 func cutRune(s string) (r rune, rest string, ok bool) {
