@@ -155,7 +155,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: await file text")
 	}
-	for range 3000 {
+	for range 24000 { // four minutes: the race detector is slow
 		if b, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && strings.Contains(string(b), args[1]) {
 			return
 		}
