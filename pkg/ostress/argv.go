@@ -76,6 +76,10 @@ func Rewrite(args []string, takesValue func(long string) bool) ([]string, error)
 		case a == "/?" || a == "-?" || a == "-h":
 			out = append(out, "--help")
 			continue
+		case (len(a) < 2 || a[0] != '-') && i > 0 && strings.HasPrefix(plainDash(args[i-1]), "--"):
+			// Behind a mistyped --password stands a password.
+			name, _, _ := strings.Cut(plainDash(args[i-1]), "=")
+			return nil, &ArgError{name + " is unknown or takes no value"}
 		case len(a) < 2 || a[0] != '-':
 			return nil, &ArgError{fmt.Sprintf("%q is not a switch: a value stands right behind its switch, as in -n100", Mask(a))}
 		}

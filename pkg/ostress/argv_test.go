@@ -58,6 +58,7 @@ func TestRewriteRefuses(t *testing.T) {
 		"unknown switch":          {[]string{"-s."}, "unknown switch -s."},
 		"unknown letter z":        {[]string{"-z"}, "unknown switch -z"},
 		"a bare word":             {[]string{"-n1", "server"}, `"server" is not a switch`},
+		"a word behind a flag":    {[]string{"--quiet", "secret"}, "--quiet is unknown or takes no value"},
 		"a bare dash":             {[]string{"-"}, `"-" is not a switch`},
 		"value missing":           {[]string{"-n"}, "-n needs a value"},
 		"next is a switch":        {[]string{"-U", "-P", "x"}, "-U needs a value"},
