@@ -9,11 +9,12 @@ import (
 
 // commands is the command line after ostress's spellings were rewritten.
 type commands struct {
-	Stress   stressCmd   `cmd:"" hidden:"" help:"An ostress run; what happens when no command is named."`
-	Demo     demoCmd     `cmd:"" help:"Run the In-Memory OLTP order workload on the embedded engine, and check what it left."`
-	Serve    serveCmd    `cmd:"" help:"Run the embedded engine as a server."`
-	Workload workloadCmd `cmd:"" help:"List, show, install, reset, verify or remove a bundled workload."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
+	Stress      stressCmd      `cmd:"" hidden:"" help:"An ostress run; what happens when no command is named."`
+	Demo        demoCmd        `cmd:"" help:"Run the In-Memory OLTP order workload on the embedded engine, and check what it left."`
+	Serve       serveCmd       `cmd:"" help:"Run the embedded engine as a server."`
+	Workload    workloadCmd    `cmd:"" help:"List, show, install, reset, verify or remove a bundled workload."`
+	ControlFile controlFileCmd `cmd:"" help:"Print a control file (-c) with every key, its default and what it does."`
+	Version     versionCmd     `cmd:"" help:"Print the version."`
 }
 
 type cli struct {
