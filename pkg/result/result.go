@@ -27,6 +27,11 @@ type Run struct {
 	Units []Unit `json:"units"`
 	// Server says where the load went; nil when that was never found out.
 	Server *Server `json:"server,omitempty"`
+	// Thresholds are the conditions that were set, Verdict what they come to, Aborted the condition
+	// that ended the run.
+	Thresholds []Threshold `json:"thresholds,omitempty"`
+	Verdict    Verdict     `json:"verdict,omitempty"`
+	Aborted    string      `json:"aborted,omitempty"`
 
 	Load
 }
@@ -156,12 +161,33 @@ type Load struct {
 	// ConnectCPUS is this process's CPU seconds, user and system, before the measured part.
 	ConnectCPUS float64 `json:"connect_cpu_s"`
 
-	// Latency is the service time of what succeeded.
+	// Loop is "closed" when a connection begins its next iteration when the last one ended, "open"
+	// when iterations begin at intended starts.
+	Loop string `json:"loop,omitempty"`
+	// Late counts arrivals of an open loop that began more than a millisecond behind their intended
+	// start, SkippedLate those that were dropped for it; the latter are in SkippedIterations too.
+	Late        int64 `json:"late,omitempty"`
+	SkippedLate int64 `json:"skipped_late,omitempty"`
+	// GeneratorBound says that this process, not the server, could not hold the rate asked for.
+	GeneratorBound bool `json:"generator_bound,omitempty"`
+	// WarmupS and RampUpS are the parts before the measured one, as asked for, seconds.
+	WarmupS float64 `json:"warmup_s,omitempty"`
+	RampUpS float64 `json:"ramp_up_s,omitempty"`
+
+	// Latency is of what succeeded: in an open loop from the intended start, else the service time.
 	Latency Latency `json:"latency"`
+	// Service is the service time of what succeeded, from the actual start, in an open loop.
+	Service *Latency `json:"service,omitempty"`
 	// FailedLatency is the service time of what failed, timed out, or broke.
 	FailedLatency Latency `json:"failed_latency"`
 	// ClockResolutionUS is the smallest step of the clock that measured, microseconds.
 	ClockResolutionUS float64 `json:"clock_resolution_us"`
+
+	// Statements are the run by statement, Stages by stage.
+	Statements []Statement `json:"statements,omitempty"`
+	Stages     []Stage     `json:"stages,omitempty"`
+	// Health is of this process.
+	Health *Health `json:"health,omitempty"`
 
 	// Series is the run over time, in steps of SeriesStepS seconds; SeriesStepS doubles when a
 	// long run would otherwise hold too many points.

@@ -18,7 +18,9 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // full is a run with something in every field.
 func full() Run {
 	p := Percentiles{P50US: 1000.5, P90US: 2000, P95US: 2500, P99US: 4000, P99_9US: 9000, MaxUS: 12000.25, MeanUS: 1100.125, Count: 490, Clamped: 1}
+	counts := Counts{Attempted: 500, Batches: 490, FailedBatches: 4, InDoubt: 3, Cancelled: 2, Skipped: 1}
 	return Run{
+		Thresholds: []Threshold{{Expr: "p99<20ms", Value: 4000, Limit: 20_000, Unit: "us", OK: true, Note: "-"}}, Verdict: Void, Aborted: "blocked_others>0",
 		Schema: Schema, Tool: "gostress", Version: "0.1.0", RunID: "1f3a", StartedAt: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
 		Args:  []string{"-S.", "-Usa", "-P********", "-n10", "-r50", "-QSELECT 1"},
 		Units: []Unit{{Name: "query", Connections: 10, Iterations: 50}},
@@ -33,8 +35,35 @@ func full() Run {
 			Latency: Latency{Batch: p, Iteration: p}, FailedLatency: Latency{Batch: p, Iteration: p}, ClockResolutionUS: 0.04,
 			Series:      []Point{{AtS: 1, Batches: 400, Failed: 7, BatchesPerS: 400, P50US: 1000, P99US: 4000, MaxUS: 12000, Connections: 9}},
 			SeriesStepS: 1,
+			Loop:        "open", Late: 6, SkippedLate: 1, GeneratorBound: true, WarmupS: 30, RampUpS: 20,
+			Service: &Latency{Batch: p, Iteration: p},
+			Statements: []Statement{{Name: "query", Counts: counts, BatchesPerS: 392, Rows: 490, Latency: p, Service: &p,
+				FailedBy: map[Class]Percentiles{ClassDeadlock: p, ClassTimeout: p}}},
+			Stages: []Stage{{Name: "1", Connections: 10, RatePerS: 400, FromS: 0.5, ForS: 0.75, Counts: counts, BatchesPerS: 392, Latency: p, Service: &p}},
+			Health: &Health{CPUShare: 0.25, GCPauses: 3, GCPauseMaxUS: 80, GCPauseTotalUS: 120, SchedDelayP50US: 1, SchedDelayP99US: 50,
+				LongestStallUS: 900, StartError: &p, Warnings: []string{"the generator used 25 % of the processors"}},
 		},
 	}
+}
+
+func TestCountsAddUp(t *testing.T) {
+	t.Parallel()
+	c := full().Statements[0].Counts
+	if !c.Sound() {
+		t.Errorf("%+v", c)
+	}
+	for _, off := range []func(*Counts){func(c *Counts) { c.Attempted++ }, func(c *Counts) { c.Batches++ }, func(c *Counts) { c.FailedBatches++ },
+		func(c *Counts) { c.InDoubt++ }, func(c *Counts) { c.Cancelled++ }, func(c *Counts) { c.Skipped++ }} {
+		wrong := c
+		off(&wrong)
+		if wrong.Sound() {
+			t.Errorf("%+v", wrong)
+		}
+	}
+}
+
+func fullSet() Set {
+	return Set{Schema: Schema, Tool: "gostress", Kind: "sweep", Runs: []Run{full()}, USL: &USL{Lambda: 995, Sigma: 0.02, Kappa: 0.0001, Peak: 99, R2: 0.99, Knee: 32}}
 }
 
 func fullDemo() Demo {
@@ -45,7 +74,7 @@ func fullDemo() Demo {
 
 func TestJSON(t *testing.T) {
 	t.Parallel()
-	for name, v := range map[string]any{"run": full(), "demo": fullDemo()} {
+	for name, v := range map[string]any{"run": full(), "demo": fullDemo(), "set": fullSet()} {
 		got, err := json.MarshalIndent(v, "", "  ")
 		if err != nil {
 			t.Fatal(err)
@@ -125,5 +154,6 @@ func TestTheSampleLeavesNoFieldEmpty(t *testing.T) {
 		}
 	}
 	look("Run", reflect.ValueOf(full()))
+	look("Set", reflect.ValueOf(*fullSet().USL))
 	look("DemoRun", reflect.ValueOf(fullDemo().Runs["inmem"]))
 }
