@@ -21,7 +21,9 @@ type connectFlags struct {
 	Password   *string `short:"P" help:"Its password; else SQLCMDPASSWORD, else asked for."`
 	Database   string  `short:"d" help:"Database."`
 
-	LoginTimeout string `default:"15" short:"l" help:"Seconds a login may take, 0 = none."`
+	DataSource string `short:"D" help:"ODBC data source."`
+
+	LoginTimeout string `short:"l" help:"Seconds a login may take, 0 = none (default 15)."`
 	PacketSize   string `short:"p" help:"Packet size in bytes, 512 to 32767."`
 
 	Encrypt                string `env:"GOSTRESS_ENCRYPT" help:"mandatory, optional, strict or disable."`
@@ -63,9 +65,16 @@ func (c *connectFlags) check() error {
 		return bad("--session=%s: write odbc or ssms", c.Session)
 	}
 	switch c.ApplicationIntent {
-	case "", "readonly", "readwrite":
+	case "", "readwrite":
+	case "readonly":
+		if c.Database == "" {
+			return bad("--application-intent=readonly needs a database (-d): the listener routes by it")
+		}
 	default:
 		return bad("--application-intent=%s: write readonly or readwrite", c.ApplicationIntent)
+	}
+	if err := target.CheckTLSMin(c.TLSMin); err != nil {
+		return bad("--tls-min: %v", err)
 	}
 	if c.PacketSize != "" {
 		// The value is not shown: a password typed with -p for -P stands there.
@@ -123,9 +132,9 @@ func (c *connectFlags) appName() string {
 }
 
 func (c *connectFlags) timeout() time.Duration {
-	d, err := seconds("-l", c.LoginTimeout)
+	d, err := timeLimit("-l", c.LoginTimeout, defaultLoginTimeout)
 	if err != nil {
-		return 15 * time.Second
+		return defaultLoginTimeout
 	}
 	return d
 }

@@ -33,17 +33,18 @@ const (
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(ostress.MannersOf(os.Args[0]), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // app is what every command is given.
 type app struct {
-	ctx    context.Context
-	args   []string // the command line, passwords hidden
-	stdin  *os.File
-	stdout io.Writer
-	stderr io.Writer
-	term   terminals
+	ctx     context.Context
+	manners ostress.Manners
+	args    []string // the command line, passwords hidden
+	stdin   *os.File
+	stdout  io.Writer
+	stderr  io.Writer
+	term    terminals
 }
 
 // exitError is an error with an exit status of its own.
@@ -61,7 +62,7 @@ func silent(code int) error { return &exitError{code: code} }
 // errInterrupted is the cause of a context that a signal ended.
 var errInterrupted = errors.New("interrupted")
 
-func run(argv []string, stdin, stdout, stderr *os.File) int {
+func run(manners ostress.Manners, argv []string, stdin, stdout, stderr *os.File) int {
 	args := slices.Clone(argv)
 	shown := ostress.Redact(args)
 	for i := range args {
@@ -71,7 +72,7 @@ func run(argv []string, stdin, stdout, stderr *os.File) int {
 
 	ctx, stop := withSignals(context.Background())
 	defer stop()
-	a := &app{ctx: ctx, args: shown, stdin: stdin, stdout: stdout, stderr: stderr, term: terminals{stderr: stderr}}
+	a := &app{ctx: ctx, manners: manners, args: shown, stdin: stdin, stdout: stdout, stderr: stderr, term: terminals{stderr: stderr}}
 
 	c, err := newCLI(stdout, stderr)
 	if err != nil {
@@ -87,7 +88,7 @@ func run(argv []string, stdin, stdout, stderr *os.File) int {
 			ostress.Usage(stdout)
 			return exitOK
 		case err != nil && !strings.HasPrefix(args[0], "-"):
-			return usageError(a, err.Error()+"; nor is it one of the commands demo, serve, workload, version")
+			return usageError(a, err.Error()+"; nor is it one of the commands demo, serve, workload, control-file, version")
 		case err != nil:
 			return usageError(a, err.Error())
 		case slices.Contains(long, "--version"):
@@ -172,6 +173,10 @@ func withSignals(parent context.Context) (context.Context, func()) {
 		cancel(nil)
 	}
 }
+
+// surviveClosedOutput makes a write to a closed standard output an error, where
+// it ended the process before the log and the results were whole.
+func surviveClosedOutput() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // plainKong is kong's error without its own prefix.
 func plainKong(err error) string {

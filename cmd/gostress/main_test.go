@@ -6,7 +6,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -98,6 +100,7 @@ func scriptParams(server func() (int, error)) testscript.Params {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exitcode": exitCode, "utf8": toUTF8, "size": fileSize, "glob": globs, "await": await,
+			"leftover": leftover, "program": program,
 		},
 	}
 }
@@ -162,4 +165,39 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	ts.Fatalf("%s never held %q", args[0], args[1])
+}
+
+// leftover is "leftover FILE PATTERNS": each line of FILE matches one of the
+// regular expressions in PATTERNS.
+func leftover(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: leftover file patterns")
+	}
+	var known []*regexp.Regexp
+	for p := range strings.SplitSeq(strings.TrimSuffix(ts.ReadFile(args[1]), "\n"), "\n") {
+		re, err := regexp.Compile(p)
+		ts.Check(err)
+		known = append(known, re)
+	}
+	lines := strings.Split(strings.TrimSuffix(ts.ReadFile(args[0]), "\n"), "\n")
+	if len(lines) < 5 {
+		ts.Fatalf("%s has %d lines only", args[0], len(lines))
+	}
+	for _, line := range lines {
+		if !slices.ContainsFunc(known, func(re *regexp.Regexp) bool { return re.MatchString(strings.TrimSuffix(line, "\r")) }) {
+			ts.Fatalf("no pattern matches the line %q", line)
+		}
+	}
+}
+
+// program is "program NAME": a link in the script's directory by which the
+// program can be run under that name.
+func program(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: program name")
+	}
+	self, err := os.Executable()
+	ts.Check(err)
+	ts.Check(os.Symlink(self, ts.MkAbs(args[0])))
+	ts.Setenv(asProgram, "1")
 }

@@ -75,11 +75,11 @@ func (c *workloadShow) Run(a *app) error {
 }
 
 func findWorkload(name string) (workloads.Workload, error) {
+	if w, ok := workloads.Lookup(name); ok {
+		return w, nil
+	}
 	var names []string
 	for _, w := range workloads.All() {
-		if w.Name == name {
-			return w, nil
-		}
 		names = append(names, w.Name)
 	}
 	return workloads.Workload{}, fmt.Errorf("there is no bundled workload %q; there is %s", name, strings.Join(names, ", "))

@@ -17,8 +17,7 @@ func (e *ArgError) Error() string { return e.Text }
 // A letter switch and the long name it is rewritten to.
 type letter struct {
 	long  string
-	value bool   // takes a value, glued or as the next argument
-	later string // not yet carried out: the words that refuse it
+	value bool // takes a value, glued or as the next argument
 }
 
 func letters() map[byte]letter {
@@ -43,11 +42,11 @@ func letters() map[byte]letter {
 		'N': {long: "no-exit-line"},
 		'M': {long: "max-threads", value: true},
 		'b': {long: "stop-on-error"},
-		'D': {value: true, later: "-D (an ODBC data source) is not supported: name the server with -S"},
-		'L': {value: true, later: "-L (a language id) is not supported"},
-		'a': {value: true, later: "-a (the password in replay) is not supported, as -mreplay is not"},
-		'c': {value: true, later: "-c (a control file) is not supported"},
-		'f': {value: true, later: "-fx (results as XML) is not supported"},
+		'D': {long: "data-source", value: true},
+		'L': {long: "lcid", value: true},
+		'a': {long: "replay-password", value: true},
+		'c': {long: "control-file", value: true},
+		'f': {long: "result-format", value: true},
 	}
 }
 
@@ -87,9 +86,6 @@ func Rewrite(args []string, takesValue func(long string) bool) ([]string, error)
 		if !ok {
 			return nil, &ArgError{fmt.Sprintf("unknown switch %s", firstRunes(a, 12))}
 		}
-		if l.later != "" {
-			return nil, &ArgError{l.later}
-		}
 		if !l.value {
 			// Letters behind a switch without a value mean nothing: -quiet is -q.
 			out = append(out, "--"+l.long)
@@ -119,15 +115,16 @@ func Redact(args []string) []string {
 	for i := 0; i < len(out); i++ {
 		a := plainDash(out[i])
 		switch {
-		case a == "-P" || a == "--password":
-			if i+1 < len(out) && (a == "--password" || !startsWithDash(out[i+1])) {
+		case a == "-P" || a == "-a" || a == "--password" || a == "--replay-password":
+			if i+1 < len(out) && (strings.HasPrefix(a, "--") || !startsWithDash(out[i+1])) {
 				i++
 				out[i] = hidden
 			}
-		case strings.HasPrefix(a, "--password="):
-			out[i] = "--password=" + hidden
-		case strings.HasPrefix(a, "-P"):
-			out[i] = "-P" + hidden
+		case strings.HasPrefix(a, "--password="), strings.HasPrefix(a, "--replay-password="):
+			name, _, _ := strings.Cut(a, "=")
+			out[i] = name + "=" + hidden
+		case strings.HasPrefix(a, "-P"), strings.HasPrefix(a, "-a"):
+			out[i] = a[:2] + hidden
 		default:
 			out[i] = Mask(out[i])
 		}

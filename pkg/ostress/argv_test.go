@@ -32,6 +32,7 @@ func TestRewrite(t *testing.T) {
 		"trace flag and mode":         {[]string{"-T146", "-mstress", "-l0"}, []string{"--trace-flag=146", "--run-mode=stress", "--login-timeout=0"}},
 		"long names":                  {[]string{"--server=a", "--connections", "5", "--quiet"}, []string{"--server=a", "--connections=5", "--quiet"}},
 		"long name, value has a dash": {[]string{"--query", "-- note", "--quiet"}, []string{"--query=-- note", "--quiet"}},
+		"the seldom ones":             {[]string{"-csample.ini", "-Dmydsn", "-L1033", "-ax", "-fx"}, []string{"--control-file=sample.ini", "--data-source=mydsn", "--lcid=1033", "--replay-password=x", "--result-format=x"}},
 		"help":                        {[]string{"/?"}, []string{"--help"}},
 		"none":                        {nil, nil},
 	}
@@ -64,11 +65,8 @@ func TestRewriteRefuses(t *testing.T) {
 		"next is a switch":        {[]string{"-U", "-P", "x"}, "-U needs a value"},
 		"query, next is a switch": {[]string{"-Q", "\u2013n5"}, "-Q needs a value"},
 		"long name without value": {[]string{"--server"}, "--server needs a value"},
-		"data source":             {[]string{"-Dmydsn"}, "-D (an ODBC data source) is not supported"},
-		"xml":                     {[]string{"-fx"}, "-fx (results as XML) is not supported"},
-		"replay password":         {[]string{"-ax"}, "-a (the password in replay)"},
-		"control file":            {[]string{"-csample.ini"}, "-c (a control file) is not supported"},
-		"language":                {[]string{"-L1033"}, "-L (a language id) is not supported"},
+		"format missing":          {[]string{"-f"}, "-f needs a value"},
+		"control file missing":    {[]string{"-c", "-n1"}, "-c needs a value"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -85,9 +83,9 @@ func TestRewriteRefuses(t *testing.T) {
 func TestRedact(t *testing.T) {
 	t.Parallel()
 	got := Redact([]string{"-Usa", "-Psecret", "-P", "secret", "\u2013Psecret", "--password=secret", "--password", "-secret", "-P", "-n1",
-		"-QCREATE LOGIN x WITH PASSWORD = N'sec''ret', CHECK_POLICY = OFF", "-d", "P"})
+		"-QCREATE LOGIN x WITH PASSWORD = N'sec''ret', CHECK_POLICY = OFF", "-d", "P", "-asecret", "-a", "secret", "--replay-password", "-secret", "--replay-password=secret"})
 	want := []string{"-Usa", "-P********", "-P", "********", "-P********", "--password=********", "--password", "********", "-P", "-n1",
-		"-QCREATE LOGIN x WITH PASSWORD = N'********', CHECK_POLICY = OFF", "-d", "P"}
+		"-QCREATE LOGIN x WITH PASSWORD = N'********', CHECK_POLICY = OFF", "-d", "P", "-a********", "-a", "********", "--replay-password", "********", "--replay-password=********"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("arguments (-want +got):\n%s", d)
 	}
@@ -109,7 +107,11 @@ func FuzzRewrite(f *testing.F) {
 		}
 		shown := strings.Join(Redact(args), "\x01")
 		for _, a := range out {
-			if p, ok := strings.CutPrefix(a, "--password="); ok && len(p) > 12 && strings.Contains(shown, p) {
+			p, ok := strings.CutPrefix(a, "--password=")
+			if r, replay := strings.CutPrefix(a, "--replay-password="); replay {
+				p, ok = r, true
+			}
+			if ok && len(p) > 12 && strings.Contains(shown, p) {
 				t.Fatalf("the password %q is shown in %q", p, shown)
 			}
 		}

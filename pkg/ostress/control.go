@@ -95,6 +95,24 @@ func (c *Control) Where(key string) string {
 	return fmt.Sprintf("%s, line %d", c.Path, c.given[strings.ToLower(key)])
 }
 
+// Changed names the keys of a section whose value is another than its default.
+func (c *Control) Changed(section string) []string {
+	def := DefaultControl()
+	mine, theirs := c.sections(), def.sections()
+	var out []string
+	for i, s := range mine {
+		if s.name != section {
+			continue
+		}
+		for j, k := range s.keys {
+			if k.value.text() != theirs[i].keys[j].value.text() {
+				out = append(out, k.name)
+			}
+		}
+	}
+	return out
+}
+
 // LoadControl reads a control file in any encoding that script.Decode knows.
 func LoadControl(path string) (Control, error) {
 	b, err := os.ReadFile(path)
@@ -332,6 +350,13 @@ type controlKey struct {
 	value value
 	about string
 }
+
+// The names of the sections.
+const (
+	ConnectionSection = "Connection Options"
+	QuerySection      = "Query Options"
+	ReplaySection     = "Replay Options"
+)
 
 type controlSection struct {
 	name string

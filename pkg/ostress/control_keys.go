@@ -12,14 +12,14 @@ import (
 func (c *Control) sections() []controlSection {
 	co, q, r := &c.Connection, &c.Query, &c.Replay
 	return []controlSection{
-		{"Connection Options", []controlKey{
+		{ConnectionSection, []controlKey{
 			{"LoginTimeoutSecs", span(&co.LoginTimeout, time.Second, 0), "seconds a login may take, 0 = none; -l goes before it"},
 			{"QuotedIdentifier", onOff(&co.QuotedIdentifier), "SET QUOTED_IDENTIFIER of each session"},
 			{"AutocommitMode", onOff(&co.AutocommitMode), "Off: SET IMPLICIT_TRANSACTIONS ON; a transaction left open is rolled back at the end"},
 			{"DisconnectPct", percent(&co.DisconnectPct), "per cent of the iterations after which the connection is closed and opened again"},
 			{"MaxThreadErrors", whole(&co.MaxThreadErrors, 0, math.MaxInt64), "a connection ends after so many failed batches, 0 = never"},
 		}},
-		{"Query Options", []controlKey{
+		{QuerySection, []controlKey{
 			{"NoSQLBindCol", onOff(&q.NoSQLBindCol), "accepted, without effect: nothing is bound here"},
 			{"NoResultDisplay", onOff(&q.NoResultDisplay), "as -q: rows are counted and thrown away"},
 			{"PrepareExecute", onOff(&q.PrepareExecute), "batches are prepared once for each connection, then executed (sp_prepare, sp_execute)"},
@@ -36,7 +36,7 @@ func (c *Control) sections() []controlSection {
 			{"CursorConcurrency", word(&q.CursorConcurrency, "SQL_CONCUR_", cursorConcurrencies()), strings.Join(cursorConcurrencies(), ", ") + "; empty = read-only"},
 			{"RowFetchDelay", span(&q.RowFetchDelay, time.Millisecond, 0), "milliseconds of pause after each row, or each fetch of a cursor"},
 		}},
-		{"Replay Options", []controlKey{
+		{ReplaySection, []controlKey{
 			{"Sequencing Options", word(&r.Sequencing, "", []string{globalSequence}), globalSequence + ": events run in the order they were recorded"},
 			{"DTC Timeout", span(&r.DTCTimeout, time.Second, 1), "not supported: distributed transactions are not replayed"},
 			{"DTC Machine", text(&r.DTCMachine), "not supported, but for " + local},

@@ -65,6 +65,9 @@ func TestReadControl(t *testing.T) {
 	if w := got.Where("CancelPct"); w != "a.ini, line 8" {
 		t.Errorf("CancelPct is at %q", w)
 	}
+	if d := cmp.Diff([]string{"MaxRetries", "CancelPct", "CancelDelay", "CancelDelayMin", "CursorType", "CursorConcurrency"}, got.Changed(QuerySection)); d != "" {
+		t.Errorf("changed keys (-want +got):\n%s", d)
+	}
 	none := DefaultControl()
 	if none.Given("LoginTimeoutSecs") {
 		t.Error("a key is given without a file")

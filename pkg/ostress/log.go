@@ -18,6 +18,9 @@ type Thread uint32
 // write does not stop the run; Err and ConsoleErr tell it at the end. It is safe for
 // concurrent use.
 type Log struct {
+	// Manners say whether the console has gostress's own lines too. Set it before use.
+	Manners Manners
+
 	mu      sync.Mutex
 	console io.Writer
 	file    io.Writer // nil until Attach
@@ -73,6 +76,24 @@ func (l *Log) FileLine(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.toFile(text)
+}
+
+// Note writes a line of gostress's own.
+func (l *Log) Note(format string, args ...any) {
+	l.own(l.line(l.main, "NOTE: "+fmt.Sprintf(format, args...)))
+}
+
+// Own writes text of gostress's own as it stands, such as a summary.
+func (l *Log) Own(text string) { l.own(text) }
+
+func (l *Log) own(s string) {
+	if l.Manners == AsGostress {
+		l.write(s)
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.toFile(s)
 }
 
 // Block writes a line with its continuation lines, which carry no prefix.
@@ -166,10 +187,20 @@ func (e *Events) Event(ev driver.Event) {
 	case driver.Suppressed:
 		e.Log.Block(e.Log.Main(), suppressed(ev))
 	case driver.Stopping:
-		e.Log.Block(e.Log.Main(), "Stopping: "+errText(ev.Err))
+		// Why nobody could connect has been said by the workers.
+		if !Told(ev.Err) {
+			e.Log.Own(e.Log.line(t, "Stopping: "+errText(ev.Err)))
+		}
 	case driver.Abandoned:
 		e.Log.Block(t, "The worker did not end in time; its connection is left to the operating system")
 	}
+}
+
+// Told says that a run's error is one that its workers have shown already: that
+// nobody could connect.
+func Told(err error) bool {
+	var le *driver.LoginError
+	return errors.Is(err, driver.ErrNoConnection) || errors.As(err, &le)
 }
 
 func errText(err error) string {

@@ -13,16 +13,24 @@ import (
 const trustHint = "if the server is the right one, trust its certificate with --trust-server-certificate or " +
 	"GOSTRESS_TRUST_SERVER_CERTIFICATE=1, or name the authority that signed it with --ca-file or GOSTRESS_CA_FILE"
 
+// CheckTLSMin checks an oldest TLS version; "" is Go's default.
+func CheckTLSMin(v string) error {
+	switch v {
+	case "", "1.0", "1.1", "1.2", "1.3":
+		return nil
+	}
+	return fmt.Errorf("TLS version %q is not known: write 1.0, 1.1, 1.2 or 1.3", v)
+}
+
 // tlsConfig checks what can be checked of o's TLS options before a connection.
 // The connection's own check is verifier's.
 func tlsConfig(o Options, srv Server) (*tls.Config, error) {
+	if err := CheckTLSMin(o.TLSMin); err != nil {
+		return nil, err
+	}
 	var min uint16
-	switch o.TLSMin {
-	case "":
-	case "1.0", "1.1", "1.2", "1.3":
+	if o.TLSMin != "" {
 		min = msdsn.TLSVersionFromString(o.TLSMin)
-	default:
-		return nil, fmt.Errorf("TLS version %q is not known: write 1.0, 1.1, 1.2 or 1.3", o.TLSMin)
 	}
 	name := o.HostNameInCertificate
 	if name == "" {

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gostress/pkg/driver"
+	"gostress/pkg/scenario"
+	"gostress/pkg/script"
+	"gostress/workloads"
+)
+
+// units are what the connections run: one for each file, query or workload.
+func (r *stressRun) units(a *app, tgt connector) ([]driver.Unit, error) {
+	c := r.cmd
+	switch {
+	case c.Query != "":
+		u, err := scenario.FromText(a.ctx, c.Query)
+		return []driver.Unit{u}, err
+	case c.Workload != "":
+		run, err := scenario.FindRun(c.Workload)
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := withTimeout(a.ctx, r.login)
+		s, err := tgt.Connect(ctx)
+		cancel()
+		if err != nil {
+			return nil, err
+		}
+		defer s.Close()
+		if err := installed(a.ctx, s, run); err != nil {
+			return nil, err
+		}
+		if run.Part == workloads.Inmem {
+			if err := r.clamp(1); err != nil {
+				return nil, err
+			}
+			if err := r.room(a.ctx, s, run.Orders); err != nil {
+				return nil, err
+			}
+		}
+		u, err := run.Unit(a.ctx, s, scenario.RunOptions{Mode: r.mode, Seed: 1})
+		return []driver.Unit{u}, err
+	}
+	files, err := script.Expand(nativePath(c.Input))
+	if err != nil {
+		return nil, err
+	}
+	var units []driver.Unit
+	for _, f := range files {
+		s, err := script.Load(f)
+		if err != nil {
+			return nil, err
+		}
+		u, err := scenario.FromScript(a.ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		units = append(units, u)
+	}
+	return units, nil
+}
+
+// installed says so when the database has not what the run needs, before n
+// connections find out one by one.
+func installed(ctx context.Context, s driver.Session, run scenario.Run) error {
+	f, err := scenario.ReadFacts(ctx, s)
+	if err != nil {
+		return err
+	}
+	if run.Part == workloads.Inmem && !f.HasInmem || run.Part == workloads.Ondisk && !f.HasOndisk {
+		return fmt.Errorf("%s is not installed in database %s: gostress workload install %s installs it", run, f.Database, run.Workload.Name)
+	}
+	return nil
+}
+
+// room holds the orders that are to come against the memory that the server's
+// edition allows for memory-optimized tables.
+func (r *stressRun) room(ctx context.Context, s driver.Session, perIteration int) error {
+	each := int64(r.connections) * int64(perIteration)
+	orders := int64(1) << 50 // more than any memory, and safe to multiply
+	if r.iterations < orders/each {
+		orders = each * r.iterations
+	}
+	warning, refuse, err := scenario.CheckMemory(ctx, s, orders)
+	switch {
+	case err != nil:
+		return err
+	case refuse:
+		return errors.New(warning)
+	case warning != "":
+		r.say(warning)
+	}
+	return nil
+}
