@@ -38,7 +38,7 @@ func (c *demoCmd) Run(a *app) (err error) {
 		return fmt.Errorf("-r%d: it must be from 1 to %d", c.Iterations, math.MaxInt32)
 	}
 	if c.JSON != "" {
-		if err := report.CheckJSON(c.JSON); err != nil {
+		if err := report.Check(c.JSON); err != nil {
 			return err
 		}
 	}

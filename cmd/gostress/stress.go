@@ -157,7 +157,7 @@ func (e connectedNobody) Unwrap() error { return e.error }
 func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	c := r.cmd
 	if c.JSON != "" {
-		if err := report.CheckJSON(c.JSON); err != nil {
+		if err := report.Check(c.JSON); err != nil {
 			return err
 		}
 	}

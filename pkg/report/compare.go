@@ -41,11 +41,11 @@ var figures = []struct {
 	{"orders", func(r *result.DemoRun) string { return count(r.Orders) }},
 	{"order lines", func(r *result.DemoRun) string { return count(r.Lines) }},
 	{"orders/s", func(r *result.DemoRun) string { return rate(r.OrdersPerS) }},
-	{"batch p50, ms", latency(func(p *result.Percentiles) float64 { return p.P50US })},
-	{"batch p90, ms", latency(func(p *result.Percentiles) float64 { return p.P90US })},
-	{"batch p99, ms", latency(func(p *result.Percentiles) float64 { return p.P99US })},
-	{"batch p99.9, ms", latency(func(p *result.Percentiles) float64 { return p.P99_9US })},
-	{"batch max, ms", latency(func(p *result.Percentiles) float64 { return p.MaxUS })},
+	{"batch p50, ms", quantile(func(p *result.Percentiles) float64 { return p.P50US })},
+	{"batch p90, ms", quantile(func(p *result.Percentiles) float64 { return p.P90US })},
+	{"batch p99, ms", quantile(func(p *result.Percentiles) float64 { return p.P99US })},
+	{"batch p99.9, ms", quantile(func(p *result.Percentiles) float64 { return p.P99_9US })},
+	{"batch max, ms", quantile(func(p *result.Percentiles) float64 { return p.MaxUS })},
 	{"errors", func(r *result.DemoRun) string { return count(r.Errors) }},
 	{"generator CPU, s (user + system)", func(r *result.DemoRun) string { return cpu(r.CPUUserS, r.CPUSystemS) }},
 	{"engine CPU, s (user + system)", func(r *result.DemoRun) string { return cpu(r.EngineCPUUserS, r.EngineCPUSystemS) }},
@@ -57,7 +57,7 @@ var figures = []struct {
 	}},
 }
 
-func latency(of func(*result.Percentiles) float64) func(*result.DemoRun) string {
+func quantile(of func(*result.Percentiles) float64) func(*result.DemoRun) string {
 	return func(r *result.DemoRun) string {
 		if r.Latency.Batch.Count == 0 {
 			return "-"

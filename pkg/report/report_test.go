@@ -145,8 +145,8 @@ func TestWriteJSON(t *testing.T) {
 		t.Errorf("no such directory: %v", err)
 	}
 	for name, want := range map[string]bool{path: true, filepath.Join(dir, "new.json"): true, dir: false, filepath.Join(dir, "none", "run.json"): false, filepath.Join(path, "x.json"): false} {
-		if err := CheckJSON(name); (err == nil) != want {
-			t.Errorf("CheckJSON(%s): %v", name, err)
+		if err := Check(name); (err == nil) != want {
+			t.Errorf("Check(%s): %v", name, err)
 		}
 	}
 	entries, err := fs.Glob(os.DirFS(dir), "*")

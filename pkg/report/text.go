@@ -36,6 +36,7 @@ func Text(w io.Writer, run result.Run) error {
 	line(&b, "Rate", "%s batches/s, %s iterations/s", rate(l.BatchesPerS), rate(l.IterationsPerS))
 	latencies(&b, l)
 	line(&b, "Client CPU", "%.3f s user, %.3f s system%s", l.CPUUserS, l.CPUSystemS, perBatch(l))
+	thresholds(&b, run)
 	if l.Interrupted {
 		line(&b, "", "The run was interrupted: the figures are of what was done until then.")
 	}
