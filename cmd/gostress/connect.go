@@ -9,19 +9,19 @@ import (
 	"time"
 
 	"gostress/pkg/driver"
+	"gostress/pkg/odbcini"
 	"gostress/pkg/ostress"
 	"gostress/pkg/target"
 )
 
 // connectFlags say where to connect; commands that connect embed them.
 type connectFlags struct {
-	Server     string  `default:"." short:"S" help:"Server: . | host | host,port | host\\instance."`
+	Server     string  `short:"S" help:"Server: . | host | host,port | host\\instance (default .)."`
+	DataSource string  `short:"D" help:"ODBC data source that says what the switches do not."`
 	Integrated bool    `short:"E" help:"Integrated authentication (the default without -U)."`
 	User       string  `short:"U" help:"SQL Server login."`
 	Password   *string `short:"P" help:"Its password; else SQLCMDPASSWORD, else asked for."`
 	Database   string  `short:"d" help:"Database."`
-
-	DataSource string `short:"D" help:"ODBC data source."`
 
 	LoginTimeout string `short:"l" help:"Seconds a login may take, 0 = none (default 15)."`
 	PacketSize   string `short:"p" help:"Packet size in bytes, 512 to 32767."`
@@ -39,7 +39,8 @@ type connectFlags struct {
 	ServerSPN              string `name:"server-spn" help:"The server's Kerberos service principal name."`
 	MultiSubnetFailover    bool   `help:"Dial all addresses of the server's name at once."`
 
-	runID string
+	runID  string
+	source *odbcini.Source // -D, once it was found
 }
 
 // connector is what a target is to the commands.
@@ -50,7 +51,8 @@ type connector interface {
 // check finds what is wrong with the switches before anything is sent.
 func (c *connectFlags) check() error {
 	bad := func(format string, args ...any) error { return &ostress.ArgError{Text: fmt.Sprintf(format, args...)} }
-	if c.User == "" && c.Password != nil {
+	sourced := c.DataSource != "" && c.source == nil // -D is yet to say the rest
+	if c.User == "" && c.Password != nil && !sourced {
 		return bad("-P needs -U")
 	}
 	if _, err := target.ParseEncrypt(c.Encrypt); err != nil {
@@ -67,7 +69,7 @@ func (c *connectFlags) check() error {
 	switch c.ApplicationIntent {
 	case "", "readwrite":
 	case "readonly":
-		if c.Database == "" {
+		if c.Database == "" && !sourced {
 			return bad("--application-intent=readonly needs a database (-d): the listener routes by it")
 		}
 	default:
@@ -90,6 +92,9 @@ func (c *connectFlags) check() error {
 
 // target makes the target of checked flags. say takes its notes.
 func (c *connectFlags) target(a *app, say func(string)) (*target.Target, error) {
+	if err := c.resolve(say); err != nil {
+		return nil, err
+	}
 	enc, err := target.ParseEncrypt(c.Encrypt)
 	if err != nil {
 		return nil, err
@@ -112,6 +117,8 @@ func (c *connectFlags) target(a *app, say func(string)) (*target.Target, error) 
 		switch env, has := os.LookupEnv("SQLCMDPASSWORD"); {
 		case c.Password != nil:
 			o.Password = *c.Password
+		case c.source != nil && c.source.Password != nil && strings.EqualFold(c.User, c.source.User):
+			o.Password = *c.source.Password
 		case has:
 			o.Password = env
 		default:

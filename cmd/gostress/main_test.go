@@ -100,7 +100,7 @@ func scriptParams(server func() (int, error)) testscript.Params {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exitcode": exitCode, "utf8": toUTF8, "size": fileSize, "glob": globs, "await": await,
-			"leftover": leftover, "program": program,
+			"leftover": leftover, "program": program, "expand": expand,
 		},
 	}
 }
@@ -200,4 +200,12 @@ func program(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(os.Symlink(self, ts.MkAbs(args[0])))
 	ts.Setenv(asProgram, "1")
+}
+
+// expand is "expand FILE OUT": OUT holds FILE with the script's variables in it.
+func expand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: expand file out")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(os.Expand(ts.ReadFile(args[0]), ts.Getenv)), 0o600))
 }

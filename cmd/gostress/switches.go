@@ -77,9 +77,6 @@ func (r *stressRun) check() error {
 	default:
 		return bad("-m%s: the mode is stress or replay", c.RunMode)
 	}
-	if c.DataSource != "" {
-		return bad("-D (an ODBC data source) is not supported")
-	}
 	switch c.ResultFormat {
 	case "":
 	case "x", "xml":

@@ -97,7 +97,7 @@ func (c *workloadFlags) on(a *app, f func(ctx context.Context, s driver.Session,
 	if err != nil {
 		return err
 	}
-	if err := c.ready(); err != nil {
+	if err := c.ready(a); err != nil {
 		return err
 	}
 	t, err := c.target(a, a.say)
@@ -114,14 +114,16 @@ func (c *workloadFlags) on(a *app, f func(ctx context.Context, s driver.Session,
 	return f(a.ctx, s, w)
 }
 
-func (c *workloadFlags) ready() error {
-	if c.Database == "" {
-		return errors.New("name the database with -d")
-	}
-	err := c.check()
-	if err != nil {
+func (c *workloadFlags) ready(a *app) error {
+	if err := c.check(); err != nil {
 		// A command's own errors are not ostress's.
 		return errors.New(err.Error())
+	}
+	if err := c.resolve(a.say); err != nil {
+		return err
+	}
+	if c.Database == "" {
+		return errors.New("name the database with -d")
 	}
 	return nil
 }
@@ -141,7 +143,7 @@ func (c *workloadInstall) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := c.ready(); err != nil {
+	if err := c.ready(a); err != nil {
 		return err
 	}
 	if c.Orders < 0 {
