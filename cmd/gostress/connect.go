@@ -153,7 +153,7 @@ type first struct {
 	threads    int
 	say        func(string)
 	asked      atomic.Bool
-	encryption atomic.Pointer[string]
+	encryption atomic.Pointer[[2]string] // what of it, and with what
 	wire       atomic.Pointer[string]
 }
 
@@ -166,9 +166,9 @@ func (f *first) Connect(ctx context.Context) (driver.Session, error) {
 	if err != nil || f.asked.Swap(true) {
 		return s, err
 	}
-	if e, ok := s.(interface{ Encryption() string }); ok {
-		text := e.Encryption()
-		f.encryption.Store(&text)
+	if e, ok := s.(interface{ Encryption() (what, with string) }); ok {
+		what, with := e.Encryption()
+		f.encryption.Store(&[2]string{what, with})
 	}
 	if w, ok := s.(interface{ Wire() string }); ok {
 		text := w.Wire()

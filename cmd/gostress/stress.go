@@ -234,7 +234,7 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	out := result.Run{Schema: result.Schema, Tool: "gostress", Version: version, RunID: c.runID, StartedAt: started.UTC(), Args: a.args,
 		Server: &result.Server{Address: tgt.Server().String(), Database: c.Database, Login: tgt.Login(), SetOptions: c.Session}, Load: load}
 	if e := one.encryption.Load(); e != nil {
-		out.Server.Encryption = *e
+		out.Server.Encryption, out.Server.TLS = e[0], e[1]
 	}
 	if w := one.wire.Load(); w != nil {
 		out.Server.Wire = *w

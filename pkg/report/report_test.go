@@ -41,7 +41,7 @@ func percentiles(base float64, n int64) result.Percentiles {
 
 func good() result.Run {
 	return result.Run{
-		Server: &result.Server{Address: "127.0.0.1,1433", Version: "16.0.4165.4", Database: "AdventureWorks2022", Encryption: "tls", Wire: "tds"},
+		Server: &result.Server{Address: "127.0.0.1,1433", Version: "16.0.4165.4", Database: "AdventureWorks2022", Encryption: "all", TLS: "TLS 1.3 TLS_AES_128_GCM_SHA256", Wire: "tds"},
 		Load: result.Load{
 			Iterations: 500_000, Batches: 500_000, Attempted: 500_000, AttemptedIterations: 500_000, PlannedIterations: 500_000,
 			Rows: 0, Connections: 100, Connected: 100, ElapsedS: 82.637, ConnectS: 0.412, RunS: 82.225, BatchesPerS: 6080.875, IterationsPerS: 6080.875,

@@ -50,12 +50,27 @@ func line(b *strings.Builder, name, format string, args ...any) {
 
 func server(s *result.Server) string {
 	text := s.Address
-	for _, part := range []struct{ name, value string }{{"version", s.Version}, {"edition", s.Edition}, {"database", s.Database}, {"encryption", s.Encryption}, {"wire", s.Wire}, {"SET options of", s.SetOptions}} {
+	for _, part := range []struct{ name, value string }{{"version", s.Version}, {"edition", s.Edition}, {"database", s.Database}, {"encryption", encryption(s)}, {"wire", s.Wire}, {"SET options of", s.SetOptions}} {
 		if part.value != "" {
 			text += ", " + part.name + " " + part.value
 		}
 	}
 	return text
+}
+
+// encryption is what of a connection is encrypted, and with what.
+func encryption(s *result.Server) string {
+	words := s.Encryption
+	switch words {
+	case "all":
+		words = "of everything"
+	case "login":
+		words = "of the login only"
+	}
+	if s.TLS != "" {
+		words += ", " + s.TLS
+	}
+	return words
 }
 
 func connections(l *result.Load) string {

@@ -62,9 +62,11 @@ type Server struct {
 	Database string `json:"database,omitempty"`
 	// Login is the login the connections used; never its password.
 	Login string `json:"login,omitempty"`
-	// Encryption says how the first connection was protected, in words: of everything, of the
-	// login only, strict, none, and with what.
+	// Encryption says what of the first connection was encrypted: "all", "login" (the login
+	// packet alone), "strict" (all, as TDS 8 does it) or "none".
 	Encryption string `json:"encryption,omitempty"`
+	// TLS is the TLS version and cipher suite of it, empty where there was none.
+	TLS string `json:"tls,omitempty"`
 	// Wire says who sent the requests: "tds" is gostress itself, on connections that
 	// go-mssqldb logged in, "go-mssqldb" is that driver.
 	Wire string `json:"wire,omitempty"`

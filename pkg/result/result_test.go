@@ -25,7 +25,7 @@ func full() Run {
 		Args:  []string{"-S.", "-Usa", "-P********", "-n10", "-r50", "-QSELECT 1"},
 		Units: []Unit{{Name: "query", Connections: 10, Iterations: 50}},
 		Server: &Server{Address: "127.0.0.1,1433", Name: "DB1", Product: "SQL Server 2022", Version: "16.0.4165.4", Edition: "Developer",
-			Database: "AdventureWorks2022", Login: "sa", Encryption: "tls", Wire: "tds", SetOptions: "odbc", CPUUserS: 3.5, CPUSystemS: 1.25},
+			Database: "AdventureWorks2022", Login: "sa", Encryption: "all", TLS: "TLS 1.3 TLS_AES_128_GCM_SHA256", Wire: "tds", SetOptions: "odbc", CPUUserS: 3.5, CPUSystemS: 1.25},
 		Load: Load{
 			Iterations: 490, Batches: 490, FailedIterations: 4, FailedBatches: 4, InDoubt: 3, Cancelled: 2, Skipped: 1, Attempted: 500,
 			PlannedIterations: 510, AttemptedIterations: 500, InDoubtIterations: 3, CancelledIterations: 2, SkippedIterations: 1,

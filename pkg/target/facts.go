@@ -45,21 +45,29 @@ func (f *facts) Describe() string {
 	return strings.Join([]string{server, "encryption " + f.encrypted(), packet, fmt.Sprintf("login %s (%s)", f.login, f.how)}, ", ")
 }
 
-// Encryption says in words how the session is protected.
-func (f *facts) Encryption() string { return f.encrypted() }
-
-func (f *facts) encrypted() string {
+// Encryption says what of the session is encrypted, "all", "login", "strict" or
+// "none", and with which TLS version and cipher suite.
+func (f *facts) Encryption() (what, with string) {
 	if f.tls == 0 {
-		return "none"
+		return "none", ""
 	}
-	name := fmt.Sprintf("%s %s", tls.VersionName(f.tls), tls.CipherSuiteName(f.cipher))
+	with = fmt.Sprintf("%s %s", tls.VersionName(f.tls), tls.CipherSuiteName(f.cipher))
 	switch {
 	case f.strict:
-		return "strict, " + name
+		return "strict", with
 	case f.answered && f.encryption == encryptOff:
-		return "of the login only, " + name
+		return "login", with
 	}
-	return "of everything, " + name
+	return "all", with
+}
+
+func (f *facts) encrypted() string {
+	what, with := f.Encryption()
+	words, known := map[string]string{"all": "of everything", "login": "of the login only"}[what]
+	if !known {
+		words = what
+	}
+	return strings.TrimSuffix(words+", "+with, ", ")
 }
 
 // directAck is what a login over a tdsclient.Login told.
