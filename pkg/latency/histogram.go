@@ -83,6 +83,9 @@ func (h *Histogram) Clamped() int64 { return h.clamped }
 func (h *Histogram) Min() time.Duration { return h.min }
 func (h *Histogram) Max() time.Duration { return h.max }
 
+// Sum is the sum of all times, nanoseconds.
+func (h *Histogram) Sum() float64 { return h.sum }
+
 // Mean is the arithmetic mean, zero when there is no time.
 func (h *Histogram) Mean() time.Duration {
 	if h.Count() == 0 {
