@@ -61,6 +61,7 @@ type stressRun struct {
 	reconnect   driver.Reconnect
 	mode        scenario.Mode
 	quiet       bool
+	inputs      []string    // full path of each unit's file
 	notes       []string    // said once the log's first lines are out
 	warnings    []string    // the same, whatever the manners
 	files       []io.Closer // closed after the last line
@@ -208,7 +209,7 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 
 	r.log.FileLine("Sessions of this run: SELECT * FROM sys.dm_exec_sessions WHERE program_name = N'%s'", strings.ReplaceAll(c.appName(), "'", "''"))
 	one := &first{inner: tgt, threads: threads, say: r.say}
-	events := ostress.Events{Log: r.log, Threads: threads, Verbose: c.Verbose, Describe: describe}
+	events := ostress.Events{Log: r.log, Threads: threads, Verbose: c.Verbose, Inputs: r.inputs, Describe: describe}
 	load, err := driver.Run(a.ctx, driver.Plan{
 		Connector:          one,
 		Units:              units,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"gostress/pkg/driver"
 	"gostress/pkg/scenario"
@@ -59,6 +60,11 @@ func (r *stressRun) units(a *app, tgt connector) ([]driver.Unit, error) {
 			return nil, err
 		}
 		units = append(units, u)
+		full, err := filepath.Abs(f)
+		if err != nil {
+			full = f
+		}
+		r.inputs = append(r.inputs, full)
 	}
 	return units, nil
 }

@@ -1,6 +1,7 @@
 package ostress
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -107,16 +108,41 @@ func (l *Log) Block(t Thread, first string, more ...string) {
 	l.write(sb.String())
 }
 
+// ErrorBlock writes an error's block: what it is, who says what, where it came from,
+// and the empty line that ends it. The place, which may be empty, is a line of
+// gostress's own.
+func (l *Log) ErrorBlock(t Thread, head, text, place string) {
+	begin := l.line(t, head) + text + "\n"
+	whole := begin + "\n"
+	if place != "" {
+		whole = begin + place + "\n\n"
+	}
+	if l.Manners == AsGostress {
+		begin = whole
+	} else {
+		begin += "\n"
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.toConsole(begin)
+	l.toFile(whole)
+}
+
 // Text writes text as it stands, such as a summary.
 func (l *Log) Text(text string) { l.write(text) }
 
 func (l *Log) write(s string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.toConsole(s)
+	l.toFile(s)
+}
+
+// toConsole is called with the lock held.
+func (l *Log) toConsole(s string) {
 	if _, err := io.WriteString(l.console, s); err != nil && l.conErr == nil {
 		l.conErr = err
 	}
-	l.toFile(s)
 }
 
 func (l *Log) line(t Thread, text string) string {
@@ -139,6 +165,8 @@ type Events struct {
 	Log     *Log
 	Threads int // T: a line of progress at each hundred when it is above 100
 	Verbose bool
+	// Inputs are the full paths of the units' input files, empty where there is none.
+	Inputs []string
 	// Describe says more about a session that logged in, for -v; it may be nil.
 	Describe func(driver.Session) string
 	created  int
@@ -168,14 +196,13 @@ func (e *Events) Event(ev driver.Event) {
 		}
 	case driver.ConnectFailed:
 		e.Log.Block(t, "Attempt to establish connection failed.  See the detailed errors that follow:",
-			append(connectLines(ev), "")...)
+			append(connectLines(ev.Err, e.input(ev.Unit)), "")...)
 	case driver.QueryError:
-		e.Log.Block(t, errorHead(ev.Server), append(serverLines(ev.Server, ev.Source), "")...)
+		e.Log.ErrorBlock(t, errorHead(ev.Server), "[SQL Server]"+strings.TrimRight(ev.Server.Message, "\r\n"), serverPlace(ev.Server, ev.Source))
 	case driver.QueryTimeout:
-		e.Log.Block(t, "SQLState: HYT00, Native Error: 0", append(errorLines("gostress", "Query timeout expired (-t); whether the batch took effect is not known", ev.Source), "")...)
+		e.Log.ErrorBlock(t, "SQLState: HYT00, Native Error: 0", "[gostress]Query timeout expired (-t); whether the batch took effect is not known", place(ev.Source))
 	case driver.Lost:
-		e.Log.Block(t, "The connection was lost; whether the batch in flight took effect is not known",
-			append(errorLines("gostress", errText(ev.Err), ev.Source), "")...)
+		e.Log.ErrorBlock(t, "The connection was lost; whether the batch in flight took effect is not known", "[gostress]"+errText(ev.Err), place(ev.Source))
 	case driver.Reconnected:
 		e.Log.Block(t, "The connection was opened again")
 	case driver.ReconnectFailed:
@@ -218,21 +245,30 @@ func suppressed(ev driver.Event) string {
 	return fmt.Sprintf("%d more %s in the last second, not shown one by one", ev.Count, what)
 }
 
-func connectLines(ev driver.Event) []string {
-	state, number, text := "08001", int32(0), errText(ev.Err)
+// input is the full path of a unit's input file, empty for -Q.
+func (e *Events) input(unit int) string {
+	if unit < 0 || unit >= len(e.Inputs) {
+		return ""
+	}
+	return e.Inputs[unit]
+}
+
+func connectLines(err error, input string) []string {
+	state, number := "08001", int32(0)
 	var le *driver.LoginError
-	if errors.As(ev.Err, &le) {
+	if errors.As(err, &le) {
 		number = le.Number
 		if number == 18456 || number == 18452 {
 			state = "28000"
 		}
 	}
-	lines := []string{
-		fmt.Sprintf("SQLState: %s, Native Error: %d", state, number),
-		"[gostress]" + text,
+	lines := []string{fmt.Sprintf("SQLState: %s, Native Error: %d", state, number), "[gostress]" + errText(err)}
+	if input != "" {
+		lines = append(lines, "Input file: "+input)
 	}
-	if ev.Source.File != "" {
-		lines = append(lines, "Input file: "+ev.Source.File)
+	var cert *tls.CertificateVerificationError
+	if errors.As(err, &cert) {
+		lines = append(lines, "NOTE: -T146 encrypts the login alone, and checks no certificate")
 	}
 	return lines
 }
@@ -246,23 +282,21 @@ func errorHead(m driver.ServerError) string {
 	return head
 }
 
-// errorLines says who says it: the server, or gostress of itself.
-// serverLines are an error's text and its place: of an error in the batch itself
-// the line of the file too.
-func serverLines(m driver.ServerError, src driver.Source) []string {
-	lines := errorLines("SQL Server", m.Message, src)
-	if src.File != "" && m.Proc == "" && m.Line > 0 {
-		lines[len(lines)-1] += fmt.Sprintf("; the error is on line %d of the file", src.Line+int(m.Line)-1)
+// serverPlace is the place of a server's error: of one in the batch itself the
+// line of the file too.
+func serverPlace(m driver.ServerError, src driver.Source) string {
+	text := place(src)
+	if text != "" && m.Proc == "" && m.Line > 0 {
+		text += fmt.Sprintf("; the error is on line %d of the file", src.Line+int(m.Line)-1)
 	}
-	return lines
+	return text
 }
 
-func errorLines(who, text string, src driver.Source) []string {
-	lines := []string{"[" + who + "]" + strings.TrimRight(text, "\r\n")}
-	if src.File != "" {
-		lines = append(lines, fmt.Sprintf("Input file: %s, batch %d from line %d", src.File, src.Batch, src.Line))
+func place(src driver.Source) string {
+	if src.File == "" {
+		return ""
 	}
-	return lines
+	return fmt.Sprintf("Input file: %s, batch %d from line %d", src.File, src.Batch, src.Line)
 }
 
 // sqlState is the class that ODBC gives an error, as far as scripts read it.

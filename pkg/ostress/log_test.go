@@ -3,6 +3,7 @@ package ostress
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"strings"
 	"testing"
@@ -82,7 +83,12 @@ func TestEvents(t *testing.T) {
 		"connect failure": {
 			driver.Event{Kind: driver.ConnectFailed, Worker: 0, Err: &driver.LoginError{Number: 18456, Server: "h,1", Login: "sa", State: 1, Message: "no"}},
 			"[0x00001A30] Attempt to establish connection failed.  See the detailed errors that follow:\n" +
-				"SQLState: 28000, Native Error: 18456\n[gostress]cannot log in to h,1 as sa: error 18456, state 1: no\n\n"},
+				"SQLState: 28000, Native Error: 18456\n[gostress]cannot log in to h,1 as sa: error 18456, state 1: no\nInput file: /full/a.sql\n\n"},
+		"a certificate": {
+			driver.Event{Kind: driver.ConnectFailed, Worker: 0, Unit: 1, Err: &driver.ConnectError{Server: "h,1", Err: &tls.CertificateVerificationError{Err: errors.New("unknown authority")}}},
+			"[0x00001A30] Attempt to establish connection failed.  See the detailed errors that follow:\n" +
+				"SQLState: 08001, Native Error: 0\n[gostress]cannot connect to h,1: tls: failed to verify certificate: unknown authority\n" +
+				"NOTE: -T146 encrypts the login alone, and checks no certificate\n\n"},
 		"begun":      {driver.Event{Kind: driver.Begun, Worker: -1}, "[0x00001A2C] Worker threads created, beginning execution...\n"},
 		"lost":       {driver.Event{Kind: driver.Lost, Worker: 0, Err: errors.New("gone"), Source: src}, "[0x00001A30] The connection was lost; whether the batch in flight took effect is not known\n[gostress]gone\nInput file: /in/a.sql, batch 2 from line 7\n\n"},
 		"suppressed": {driver.Event{Kind: driver.Suppressed, Of: driver.QueryError, Worker: -1, Count: 9, Server: driver.ServerError{Number: 8134}}, "[0x00001A2C] 9 more errors with number 8134 in the last second, not shown one by one\n"},
@@ -92,10 +98,40 @@ func TestEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l, out := testLog()
-			e := Events{Log: l}
+			e := Events{Log: l, Inputs: []string{"/full/a.sql", ""}}
 			e.Event(tt.ev)
 			if d := cmp.Diff(tt.want, strings.TrimPrefix(out.String(), "03/09/26 14:05:06.078 ")); d != "" {
 				t.Errorf("lines (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestPlaceOfAnError(t *testing.T) {
+	t.Parallel()
+	ev := driver.Event{Kind: driver.QueryError, Source: driver.Source{File: "a.sql", Line: 7, Batch: 2},
+		Server: driver.ServerError{Number: 102, Class: 15, State: 1, Line: 3, Message: "syntax"}}
+	head := "03/09/26 14:05:06.078 [0x00001A30] SQLState: 42000, Native Error: 102, Severity: 15, State: 1, Line: 3\n[SQL Server]syntax\n"
+	where := "Input file: a.sql, batch 2 from line 7; the error is on line 9 of the file\n"
+	for name, tt := range map[string]struct {
+		manners       Manners
+		console, file string
+	}{
+		"as gostress": {AsGostress, head + where + "\n", head + where + "\n"},
+		"as ostress":  {AsOstress, head + "\n", head + where + "\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, console := testLog()
+			l.Manners = tt.manners
+			var file bytes.Buffer
+			l.Attach(&file)
+			(&Events{Log: l}).Event(ev)
+			if d := cmp.Diff(tt.console, console.String()); d != "" {
+				t.Errorf("console (-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(tt.file, file.String()); d != "" {
+				t.Errorf("file (-want +got):\n%s", d)
 			}
 		})
 	}

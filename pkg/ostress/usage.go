@@ -7,11 +7,12 @@ func Usage(w io.Writer) { _, _ = io.WriteString(w, usage) }
 
 const usage = `gostress: T-SQL from many connections at once, as ostress runs it
 usage: gostress [switches]      an ostress run
-       gostress COMMAND ...     demo, serve, workload, version; COMMAND --help tells more
+       gostress COMMAND ...     demo, serve, workload, control-file, version; COMMAND --help tells more
 
 Letters are case sensitive. A value stands right behind its letter (-n100) or is the next argument.
 
  -S  --server            server: . | host | host,port | host\instance | tcp:host,port | [::1],port   (default .)
+ -D  --data-source       an ODBC data source (odbc.ini), for what the switches do not say
  -E  --integrated        integrated authentication (the default without -U)
  -U  --user              SQL Server login
  -P  --password          its password; else SQLCMDPASSWORD, else asked for
@@ -23,11 +24,12 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
  -n  --connections       connections for each input file or query (default 1)
  -r  --iterations        iterations of each connection (default 1)
  -o  --output            directory for results and log (default ./gostress-out/<UTC time>)
+ -c  --control-file      a control file; gostress control-file prints one
  -l  --login-timeout     seconds, 0 = none (default 15)
  -t  --query-timeout     seconds, 0 = none (default 0)
  -p  --packet-size       bytes, 512 to 32767
  -q  --quiet             no result rows: they are counted and thrown away
- -v  --verbose           say more
+ -v  --verbose           say more of each connection: its login, retries, cancels
  -b  --stop-on-error     stop at the first error
  -N  --no-exit-line      do not print the last line
  -M  --max-threads       most threads (default 10000)
@@ -43,5 +45,5 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
      --app-name, --application-intent readonly, --server-spn, --multi-subnet-failover
      --connect-concurrency N (default 64), --reconnect backoff|never|always
 
-Not supported: -D, -L, -a, -c, -fx, -mreplay.
+Not supported: -L, -fx, -mreplay.
 `
