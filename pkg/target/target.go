@@ -91,6 +91,20 @@ type Options struct {
 	// SSMS sets the session options of Management Studio (ARITHABORT ON) in
 	// place of ODBC's.
 	SSMS bool
+	// ImplicitTransactions makes the session SET IMPLICIT_TRANSACTIONS ON.
+	ImplicitTransactions bool
+	// QuotedIdentifierOff makes it SET QUOTED_IDENTIFIER OFF.
+	QuotedIdentifierOff bool
+	// Language is that of the session, as SET LANGUAGE takes it; "" for the login's.
+	Language string
+	// Prepare makes text requests go out as sp_prepare once for each text, and
+	// sp_execute each time.
+	Prepare bool
+	// Cursor makes text requests run through a server cursor.
+	Cursor Cursor
+	// FetchDelay is a pause behind each row that is read.
+	FetchDelay time.Duration
+
 	// Wire is who sends the requests; "" is WireAuto.
 	Wire Wire
 
@@ -133,6 +147,9 @@ func New(o Options) (*Target, error) {
 	}
 	if o.ReadOnlyIntent && o.Database == "" {
 		return nil, errors.New("a read-only application intent needs a database (-d): the listener routes by it")
+	}
+	if err := o.checkMode(); err != nil {
+		return nil, err
 	}
 	tc, err := tlsConfig(o, srv)
 	if err != nil {
@@ -213,13 +230,11 @@ func (t *Target) open(ctx context.Context, enc Encrypt) (driver.Session, *dialer
 		d.close()
 		return nil, d, err
 	}
-	if t.opt.SSMS {
-		if out, err := s.Do(ctx, &driver.Request{Text: "SET ARITHABORT ON\n"}, nil); err != nil || len(out.Errors) > 0 {
+	settings := t.opt.settings()
+	if len(settings) > 0 {
+		if err := set(ctx, s, settings); err != nil {
 			_ = s.Close()
-			if err == nil {
-				err = out.Errors[0]
-			}
-			return nil, d, fmt.Errorf("cannot set the session's options: %w", err)
+			return nil, d, err
 		}
 	}
 	return s, d, nil
