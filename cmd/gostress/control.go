@@ -42,8 +42,6 @@ func (r *stressRun) effects() error {
 			case "ExecuteAsync":
 				r.say(ctl.Where(key) + ": ExecuteAsync has no effect: no connection waits for another one here")
 			case "LoginTimeoutSecs", "QueryTimeoutSecs", "NoResultDisplay":
-			case "DTC Timeout", "DTC Machine", "Playback Coordinator":
-				refused = append(refused, fmt.Errorf("%s: %s is not supported: distributed transactions are not replayed, and one program replays all", ctl.Where(key), key))
 			default:
 				if section == ostress.ReplaySection {
 					r.say(fmt.Sprintf("%s: %s has no effect in stress mode", ctl.Where(key), key))

@@ -56,7 +56,7 @@ type QueryOptions struct {
 
 // ReplayOptions are the section [Replay Options].
 type ReplayOptions struct {
-	Sequencing    string        // Sequencing Options
+	Sequencing    string        // Sequencing Options, as they stand
 	DTCTimeout    time.Duration // DTC Timeout, seconds in the file; 0 when not given
 	DTCMachine    string
 	Coordinator   string  // Playback Coordinator
@@ -337,9 +337,17 @@ func word(p *string, prefix string, words []string) value {
 	}
 }
 
-func text(p *string) value {
+// text is any text. One that is the key's default but for the case of its
+// letters is the default.
+func text(p *string, otherwise string) value {
 	return value{
-		set:  func(s string) error { *p = s; return nil },
+		set: func(s string) error {
+			*p = s
+			if strings.EqualFold(s, otherwise) {
+				*p = otherwise
+			}
+			return nil
+		},
 		text: func() string { return *p },
 	}
 }

@@ -37,10 +37,10 @@ func (c *Control) sections() []controlSection {
 			{"RowFetchDelay", span(&q.RowFetchDelay, time.Millisecond, 0), "milliseconds of pause after each row, or each fetch of a cursor"},
 		}},
 		{ReplaySection, []controlKey{
-			{"Sequencing Options", word(&r.Sequencing, "", []string{globalSequence}), globalSequence + ": events run in the order they were recorded"},
+			{"Sequencing Options", text(&r.Sequencing, globalSequence), "events start in the order they were recorded; other options are not supported"},
 			{"DTC Timeout", span(&r.DTCTimeout, time.Second, 1), "not supported: distributed transactions are not replayed"},
-			{"DTC Machine", text(&r.DTCMachine), "not supported, but for " + local},
-			{"Playback Coordinator", text(&r.Coordinator), "not supported, but for " + local},
+			{"DTC Machine", text(&r.DTCMachine, local), "not supported, but for " + local},
+			{"Playback Coordinator", text(&r.Coordinator, local), "not supported, but for " + local},
 			{"StartSeqNum", whole(&r.StartSeqNum, 1, math.MaxInt64), "the first event to replay; empty = the first there is"},
 			{"StopSeqNum", whole(&r.StopSeqNum, 1, math.MaxInt64), "the last event to replay; empty = the last there is"},
 			{"TimeoutFactor", factor(&r.TimeoutFactor), "the recorded pauses are multiplied by it"},

@@ -68,6 +68,9 @@ func TestReadControl(t *testing.T) {
 	if d := cmp.Diff([]string{"MaxRetries", "CancelPct", "CancelDelay", "CancelDelayMin", "CursorType", "CursorConcurrency"}, got.Changed(QuerySection)); d != "" {
 		t.Errorf("changed keys (-want +got):\n%s", d)
 	}
+	if d := cmp.Diff([]string{"StopSeqNum", "TimeoutFactor"}, got.Changed(ReplaySection)); d != "" {
+		t.Errorf("changed keys (-want +got):\n%s", d)
+	}
 	none := DefaultControl()
 	if none.Given("LoginTimeoutSecs") {
 		t.Error("a key is given without a file")
@@ -91,7 +94,6 @@ func TestReadControlRefuses(t *testing.T) {
 		"sequence":           {"[Replay Options]\nStartSeqNum=0\n", "StartSeqNum=0: write a whole number from 1"},
 		"factor":             {"[Replay Options]\nTimeoutFactor=0\n", "TimeoutFactor=0: write a number above 0"},
 		"cursor":             {"[Query Options]\nCursorType=fast\n", "CursorType=fast: write one of forward-only, static, keyset, dynamic"},
-		"sequencing":         {"[Replay Options]\nSequencing Options=dtc\n", "Sequencing Options=dtc: write one of global sequence"},
 		"no entry":           {"[Query Options]\nCancelPct\n", "a.ini, line 2: it is neither [section] nor key=value"},
 		"all at once":        {"x\n[Query Options]\nCancelPct=x\n[y]\n", "a.ini, line 1: it is neither [section] nor key=value\na.ini, line 3: CancelPct=x: write a percentage from 0.00 to 100.00\na.ini, line 4: unknown section"},
 	}
