@@ -34,13 +34,15 @@ type connectFlags struct {
 	AllowCleartextLogin    bool   `help:"A password may cross the network unencrypted."`
 	Wire                   string `help:"Who sends requests: auto, tds (gostress itself) or go-mssqldb."`
 	Session                string `default:"odbc" help:"Whose SET options a session has: odbc or ssms."`
+	Language               string `help:"Language of the sessions, as SET LANGUAGE takes it."`
 	AppName                string `help:"Name the sessions carry (program_name)."`
 	ApplicationIntent      string `help:"readonly: the database may be a readable secondary."`
 	ServerSPN              string `name:"server-spn" help:"The server's Kerberos service principal name."`
 	MultiSubnetFailover    bool   `help:"Dial all addresses of the server's name at once."`
 
 	runID  string
-	source *odbcini.Source // -D, once it was found
+	tune   func(*target.Options) // what the switches do not say; may be nil
+	source *odbcini.Source       // -D, once it was found
 }
 
 // connector is what a target is to the commands.
@@ -104,7 +106,13 @@ func (c *connectFlags) target(a *app, say func(string)) (*target.Target, error) 
 		Encrypt: enc, TrustServerCertificate: c.TrustServerCertificate, CAFile: c.CAFile,
 		HostNameInCertificate: c.HostNameInCertificate, TLSMin: c.TLSMin, AllowCleartextLogin: c.AllowCleartextLogin,
 		AppName: c.appName(), ReadOnlyIntent: c.ApplicationIntent == "readonly", ServerSPN: c.ServerSPN,
-		MultiSubnetFailover: c.MultiSubnetFailover, SSMS: c.Session == "ssms", Wire: target.Wire(c.Wire), Note: say,
+		MultiSubnetFailover: c.MultiSubnetFailover, SSMS: c.Session == "ssms", Language: c.Language, Wire: target.Wire(c.Wire), Note: say,
+	}
+	if c.source != nil {
+		o.QuotedIdentifierOff = c.source.QuotedIdentifierOff
+	}
+	if c.tune != nil {
+		c.tune(&o)
 	}
 	if c.PacketSize != "" {
 		n, err := number("-p", c.PacketSize, 512)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"gostress/pkg/ostress"
+	"gostress/pkg/target"
 )
 
 // readControl reads the control file (-c) and applies it: a switch goes before
@@ -26,6 +27,19 @@ func (r *stressRun) readControl() error {
 		r.query = ctl.Query.QueryTimeout
 	}
 	r.quiet = r.quiet || ctl.Query.NoResultDisplay
+	cursor, err := target.ParseCursor(ctl.Query.CursorType, ctl.Query.CursorConcurrency)
+	if err != nil {
+		return fmt.Errorf("%s: %w", ctl.Where("CursorType"), err)
+	}
+	c.tune = func(o *target.Options) {
+		if ctl.Given("QuotedIdentifier") {
+			o.QuotedIdentifierOff = !ctl.Connection.QuotedIdentifier
+		}
+		o.ImplicitTransactions = !ctl.Connection.AutocommitMode
+		o.Prepare = ctl.Query.PrepareExecute
+		o.Cursor = cursor
+		o.FetchDelay = ctl.Query.RowFetchDelay
+	}
 	return r.effects()
 }
 
@@ -41,7 +55,8 @@ func (r *stressRun) effects() error {
 				r.say(ctl.Where(key) + ": NoSQLBindCol has no effect: nothing is bound here")
 			case "ExecuteAsync":
 				r.say(ctl.Where(key) + ": ExecuteAsync has no effect: no connection waits for another one here")
-			case "LoginTimeoutSecs", "QueryTimeoutSecs", "NoResultDisplay":
+			case "LoginTimeoutSecs", "QueryTimeoutSecs", "NoResultDisplay",
+				"QuotedIdentifier", "AutocommitMode", "PrepareExecute", "CursorType", "CursorConcurrency", "RowFetchDelay":
 			default:
 				if section == ostress.ReplaySection {
 					r.say(fmt.Sprintf("%s: %s has no effect in stress mode", ctl.Where(key), key))

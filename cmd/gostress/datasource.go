@@ -34,6 +34,7 @@ func (c *connectFlags) resolve(say func(string)) error {
 		c.ApplicationIntent = cmp.Or(c.ApplicationIntent, "readonly")
 	}
 	c.MultiSubnetFailover = c.MultiSubnetFailover || src.MultiSubnetFailover
+	c.Language = cmp.Or(c.Language, src.Language)
 	c.AppName = cmp.Or(c.AppName, src.AppName)
 	c.PacketSize = cmp.Or(c.PacketSize, src.PacketSize)
 	if err := c.check(); err != nil {

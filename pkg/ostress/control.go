@@ -12,6 +12,7 @@ import (
 
 	"gostress/pkg/ini"
 	"gostress/pkg/script"
+	"gostress/pkg/target"
 )
 
 // Control is a control file (-c), read. Microsoft published CancelPct alone of
@@ -49,8 +50,8 @@ type QueryOptions struct {
 	CancelPct          float64
 	CancelDelay        time.Duration // milliseconds in the file
 	CancelDelayMin     time.Duration // milliseconds in the file
-	CursorType         string        // "", or one of CursorTypes
-	CursorConcurrency  string        // "", or one of CursorConcurrencies
+	CursorType         string        // as target.ParseCursor takes it
+	CursorConcurrency  string        // as target.ParseCursor takes it
 	RowFetchDelay      time.Duration // milliseconds in the file
 }
 
@@ -64,13 +65,6 @@ type ReplayOptions struct {
 	StopSeqNum    int64   // 0 when not given
 	TimeoutFactor float64 // scales the recorded pace; above 0
 }
-
-// The words that CursorType and CursorConcurrency take, in any case, with or
-// without ODBC's prefixes SQL_CURSOR_ and SQL_CONCUR_; a hyphen, underscore or
-// space between words may be left out.
-func cursorTypes() []string { return []string{"forward-only", "static", "keyset", "dynamic"} }
-
-func cursorConcurrencies() []string { return []string{"read-only", "lock", "rowver", "values"} }
 
 // globalSequence is the one kind of sequencing that is known.
 const globalSequence = "global sequence"
@@ -318,23 +312,25 @@ func span(p *time.Duration, unit time.Duration, least int64) value {
 	}
 }
 
-func word(p *string, prefix string, words []string) value {
-	squeeze := func(s string) string {
-		return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(s))
-	}
+// cursor is one of the two words that make a cursor.
+func cursor(p *string, parse func(string) error) value {
 	return value{
 		set: func(s string) error {
-			given := squeeze(s)
-			for _, w := range words {
-				if given == squeeze(w) || given == squeeze(prefix+w) {
-					*p = w
-					return nil
-				}
-			}
-			return errors.New("write one of " + strings.Join(words, ", "))
+			*p = s
+			return parse(s)
 		},
 		text: func() string { return *p },
 	}
+}
+
+func cursorType(s string) error {
+	_, err := target.ParseCursor(s, "")
+	return err
+}
+
+func cursorConcurrency(s string) error {
+	_, err := target.ParseCursor("", s)
+	return err
 }
 
 // text is any text. One that is the key's default but for the case of its

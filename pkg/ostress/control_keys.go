@@ -32,8 +32,8 @@ func (c *Control) sections() []controlSection {
 			{"CancelPct", percent(&q.CancelPct), "per cent of the batches that are cancelled while they run"},
 			{"CancelDelay", span(&q.CancelDelay, time.Millisecond, 0), "milliseconds from a batch's start to its cancel, at most"},
 			{"CancelDelayMin", span(&q.CancelDelayMin, time.Millisecond, 0), "milliseconds from a batch's start to its cancel, at least"},
-			{"CursorType", word(&q.CursorType, "SQL_CURSOR_", cursorTypes()), "a server cursor: " + strings.Join(cursorTypes(), ", ") + "; empty = none"},
-			{"CursorConcurrency", word(&q.CursorConcurrency, "SQL_CONCUR_", cursorConcurrencies()), strings.Join(cursorConcurrencies(), ", ") + "; empty = read-only"},
+			{"CursorType", cursor(&q.CursorType, cursorType), "a server cursor: ForwardOnly, FastForward, Static, Keyset or Dynamic; empty = none"},
+			{"CursorConcurrency", cursor(&q.CursorConcurrency, cursorConcurrency), "ReadOnly, Lock, OptimisticVer or OptimisticVal; empty = ReadOnly"},
 			{"RowFetchDelay", span(&q.RowFetchDelay, time.Millisecond, 0), "milliseconds of pause after each row, or each fetch of a cursor"},
 		}},
 		{ReplaySection, []controlKey{

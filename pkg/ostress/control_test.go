@@ -54,7 +54,7 @@ func TestReadControl(t *testing.T) {
 	want := DefaultControl()
 	want.Connection.LoginTimeout, want.Connection.QuotedIdentifier, want.Connection.AutocommitMode = 5*time.Second, false, false
 	want.Query.CancelPct, want.Query.CancelDelay, want.Query.CancelDelayMin = 12.5, 40*time.Millisecond, 10*time.Millisecond
-	want.Query.MaxRetries, want.Query.CursorType, want.Query.CursorConcurrency = 3, "forward-only", "read-only"
+	want.Query.MaxRetries, want.Query.CursorType, want.Query.CursorConcurrency = 3, "SQL_CURSOR_FORWARD_ONLY", "Read Only"
 	want.Replay.StopSeqNum, want.Replay.TimeoutFactor = 9, 2
 	if d := cmp.Diff(want, got, sameControl); d != "" {
 		t.Errorf("control (-want +got):\n%s", d)
@@ -93,7 +93,8 @@ func TestReadControlRefuses(t *testing.T) {
 		"fraction":           {"[Query Options]\nMaxRetries=1.5\n", "MaxRetries=1.5: write a whole number from 0 to 2147483647"},
 		"sequence":           {"[Replay Options]\nStartSeqNum=0\n", "StartSeqNum=0: write a whole number from 1"},
 		"factor":             {"[Replay Options]\nTimeoutFactor=0\n", "TimeoutFactor=0: write a number above 0"},
-		"cursor":             {"[Query Options]\nCursorType=fast\n", "CursorType=fast: write one of forward-only, static, keyset, dynamic"},
+		"cursor":             {"[Query Options]\nCursorType=fast\n", `CursorType=fast: cursor type "fast" is not known: write ForwardOnly,`},
+		"concurrency":        {"[Query Options]\nCursorConcurrency=none\n", `CursorConcurrency=none: cursor concurrency "none" is not known`},
 		"no entry":           {"[Query Options]\nCancelPct\n", "a.ini, line 2: it is neither [section] nor key=value"},
 		"all at once":        {"x\n[Query Options]\nCancelPct=x\n[y]\n", "a.ini, line 1: it is neither [section] nor key=value\na.ini, line 3: CancelPct=x: write a percentage from 0.00 to 100.00\na.ini, line 4: unknown section"},
 	}

@@ -42,6 +42,7 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
      --host-name-in-certificate NAME, --tls-min 1.0|1.1|1.2|1.3, --allow-cleartext-login
      --wire              auto (default), tds or go-mssqldb: who sends the requests
      --session           odbc (default) or ssms: whose SET options a session has
+     --language NAME     the sessions' language, as SET LANGUAGE takes it
      --app-name, --application-intent readonly, --server-spn, --multi-subnet-failover
      --connect-concurrency N (default 64), --reconnect backoff|never|always
 
