@@ -32,7 +32,7 @@ func FromScript(ctx context.Context, s script.Script) (driver.Unit, error) {
 		}
 		r, err := request(b.Text, source)
 		if err != nil {
-			return driver.Unit{}, &script.Error{Path: s.Path, Line: b.Line, Text: err.Error()}
+			return driver.Unit{}, err
 		}
 		p.steps = append(p.steps, step{request: r, count: b.Count, after: b.After})
 	}

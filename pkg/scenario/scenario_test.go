@@ -97,30 +97,20 @@ func TestWaitAfter(t *testing.T) {
 	})
 }
 
-func TestCallEscape(t *testing.T) {
+func TestRequest(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, proc, sent, fault string }{
-		{name: "published form", text: "{call sp_reset_connection()}", proc: "sp_reset_connection"},
-		{name: "no parentheses", text: " { CALL dbo.p } ", proc: "dbo.p"},
-		{name: "quoted name", text: "{call [a b].[c(d]]e]}", proc: "[a b].[c(d]]e]"},
-		{name: "return status", text: "{? = call p()}", proc: "p"},
-		{name: "literals", text: "{call p(1, N'a)b''c', (2))}", sent: "EXEC p 1, N'a)b''c', (2)"},
-		{name: "a plain batch", text: "EXEC p 4", sent: "EXEC p 4"},
-		{name: "another escape is the server's", text: "{d '2024-01-01'}", sent: "{d '2024-01-01'}"},
-		{name: "a batch that has one in it", text: "SELECT {fn NOW()}", sent: "SELECT {fn NOW()}"},
-		{name: "marker", text: "{call p(?)}", fault: "parameter marker"},
-		{name: "no brace", text: "{call p", fault: "no closing brace"},
-		{name: "no parenthesis", text: "{call p(1}", fault: "no closing parenthesis"},
-		{name: "unclosed string", text: "{call p('a)}", fault: "no closing parenthesis"},
-		{name: "text behind", text: "{call p} SELECT 1", fault: "text behind"},
-		{name: "no name", text: "{call (1)}", fault: "names no procedure"},
-		{name: "status of nothing", text: "{? = fn}", fault: "not a call"},
+		{name: "by name", text: " { CALL dbo.p } ", proc: "dbo.p"},
+		{name: "with literals", text: "{call p(1, N'a)b''c', (2))}", sent: "EXEC p 1, N'a)b''c', (2)"},
+		{name: "plain", text: "EXEC p 4", sent: "EXEC p 4"},
+		{name: "function", text: "SELECT {fn UCASE('a')}", sent: "SELECT UPPER('a')"},
+		{name: "broken", text: "SELECT 1;\n\nSELECT {fn UCASE('a'", fault: "/dir/f.sql, line 9: the ODBC escape {fn UCASE(...)} has no closing parenthesis"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := request(c.text, driver.Source{})
+			r, err := request(c.text, driver.Source{File: "/dir/f.sql", Line: 7})
 			if c.fault != "" {
-				if err == nil || !strings.Contains(err.Error(), c.fault) {
+				if err == nil || err.Error() != c.fault {
 					t.Fatalf("error %v", err)
 				}
 				return
@@ -133,18 +123,6 @@ func TestCallEscape(t *testing.T) {
 			}
 		})
 	}
-}
-
-func FuzzCallEscape(f *testing.F) {
-	for _, s := range []string{"{call p}", "{call p(1)}", "{?=call [a]]b](')", "{call \"", "{", "{call", "{call p(('"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		proc, _, ok, err := callEscape(s)
-		if ok && (err != nil || proc == "") {
-			t.Errorf("%q: %q, %v", s, proc, err)
-		}
-	})
 }
 
 func TestFindRun(t *testing.T) {
