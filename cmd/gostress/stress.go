@@ -61,7 +61,8 @@ type stressRun struct {
 	reconnect   driver.Reconnect
 	mode        scenario.Mode
 	quiet       bool
-	inputs      []string    // full path of each unit's file
+	inputs      []string // full path of each unit's file
+	format      ostress.Format
 	notes       []string    // said once the log's first lines are out
 	warnings    []string    // the same, whatever the manners
 	files       []io.Closer // closed after the last line
@@ -84,7 +85,7 @@ func (c *stressCmd) Run(a *app) error {
 	r.log.Manners = a.manners
 	r.log.Line("Max threads setting: %d", r.maxThreads)
 	r.log.Block(r.log.Main(), "Arguments:", a.args...)
-	r.log.Line("Using language id (LCID): 127 [invariant] for character formatting with NLS: none and Defined: none")
+	r.log.Line("%s", r.format.Locale.LogLine())
 	r.log.Line("Default driver: go-mssqldb %s", moduleVersion("github.com/microsoft/go-mssqldb"))
 	for _, w := range r.warnings {
 		r.log.Line("WARNING: %s", w)
@@ -191,7 +192,7 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	for _, p := range dir.Removed {
 		r.log.Line("Attempting DOD5015 removal of [%s]", p)
 	}
-	results := ostress.NewResults(dir)
+	results := ostress.NewResults(dir, r.format)
 	var sink func(unit, conn int) (driver.Sink, error)
 	if !r.quiet {
 		sink = func(unit, conn int) (driver.Sink, error) { return results.Sink(ostress.Base(units[unit].Name), conn) }
@@ -229,6 +230,7 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 		err = &connectedNobody{err}
 	}
 	live.Close()
+	err = errors.Join(err, dir.Check())
 	waits, waited := results.Waits()
 	r.log.Line("Total IO waits: %d, Total IO wait time: %d (ms)", waits, waited.Milliseconds())
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -80,15 +81,15 @@ func (r *stressRun) check() error {
 	switch c.ResultFormat {
 	case "":
 	case "x", "xml":
-		return bad("-fx (results as XML) is not supported")
+		r.format.XML = true
 	default:
 		return bad("-f%s: the format is x (XML), as in -fx", c.ResultFormat)
 	}
-	if c.LCID != "" {
-		if _, err := number("-L", c.LCID, 0); err != nil {
-			return err
-		}
-		return bad("-L (a language id) is not supported")
+	if r.format.Locale, err = ostress.ParseLCID(cmp.Or(c.LCID, "1024")); err != nil {
+		return err
+	}
+	if r.format.XML && !r.format.Locale.Neutral() {
+		r.note("-L%s has no effect on -fx: dates and numbers in XML have the form that programs read", c.LCID)
 	}
 	switch c.TraceFlag {
 	case "", "146":

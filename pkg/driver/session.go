@@ -58,6 +58,12 @@ type Sink interface {
 	Event(SinkEvent) error
 }
 
+// Breaker is an optional ability of a Sink: it is told that an answer broke off, since the
+// connection was lost or the request cancelled. What comes next belongs to another answer.
+type Breaker interface {
+	Broke(err error)
+}
+
 // SinkEventKind says what a SinkEvent is.
 type SinkEventKind uint8
 

@@ -324,6 +324,9 @@ func (w *worker) call(req *Request) bool {
 func (w *worker) trouble(req *Request, out *Outcome, err error, left int64, took time.Duration) bool {
 	r, c := w.run, &w.counts
 	w.countErrors(req, out)
+	if b, ok := w.sink.(Breaker); ok && err != nil {
+		b.Broke(err)
+	}
 	fired := left < 0 && left != closing
 	timedOut := context.Cause(w.ctx) == errQueryTimeout || fired && !r.stopping()
 	if timedOut {

@@ -1,4 +1,4 @@
-//go:build !unix
+//go:build !unix && !windows
 
 package ostress
 
@@ -10,8 +10,10 @@ import (
 // ownedByUser leaves it to the file system's own access rules.
 func ownedByUser(fs.FileInfo) bool { return true }
 
+// hardLinks takes every file for the only name of it.
+func hardLinks(fs.FileInfo) uint64 { return 1 }
+
 const noFollow = 0
 
-// lock has nothing to do: the system does not let a file be removed that another
-// process has open.
+// lock has nothing to do.
 func lock(*os.File) error { return nil }

@@ -14,6 +14,15 @@ func ownedByUser(st fs.FileInfo) bool {
 	return !ok || int(s.Uid) == os.Geteuid()
 }
 
+// hardLinks is how many names a file has.
+func hardLinks(st fs.FileInfo) uint64 {
+	s, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 1
+	}
+	return uint64(s.Nlink)
+}
+
 // noFollow keeps a symbolic link from being opened.
 const noFollow = syscall.O_NOFOLLOW
 

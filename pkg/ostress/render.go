@@ -3,38 +3,57 @@ package ostress
 import (
 	"encoding/hex"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/width"
 
 	"gostress/pkg/driver"
 )
 
-// renderer lays rows out in columns: a header, a rule, the rows, and the count.
+// textLayout lays rows out in columns: a header, a rule, the rows, and the count.
 // The layout of ostress's own files is not published; this one is osql's.
-type renderer struct {
-	w     *utf16Writer
-	cols  []driver.Column
-	width []int
-	right []bool // numbers stand at the right
-	sb    strings.Builder
+type textLayout struct {
+	*utf16Writer
+	locale Locale
+	cols   []textColumn
 }
 
-func (r *renderer) event(e driver.SinkEvent) {
+// textColumn is a column of the result set at hand.
+type textColumn struct {
+	form  valueForm
+	width int
+	right bool // numbers stand at the right
+}
+
+func newText(w io.Writer, l Locale) *textLayout {
+	return &textLayout{utf16Writer: &utf16Writer{w: w, buf: []byte{0xFF, 0xFE}}, locale: l}
+}
+
+func (r *textLayout) end() error { return r.flush() }
+
+func (r *textLayout) event(e driver.SinkEvent) {
 	switch e.Kind {
 	case driver.SinkColumns:
 		r.columns(e.Columns)
 	case driver.SinkDone:
 		if e.HasCount {
-			r.w.WriteString(fmt.Sprintf("\n(%d row(s) affected)\n\n", e.Affected))
+			r.WriteString(fmt.Sprintf("\n(%d row(s) affected)\n\n", e.Affected))
 		}
 	case driver.SinkMessage:
 		r.message(e.Message)
 	}
 }
 
-func (r *renderer) message(m driver.ServerError) {
+func (r *textLayout) broke(err error) {
+	r.WriteString(fmt.Sprintf("\n(the answer broke off: %v)\n\n", err))
+}
+
+func (r *textLayout) message(m driver.ServerError) {
 	if m.Class >= 11 || m.Number != 0 && m.Class > 0 {
 		head := fmt.Sprintf("Msg %d, Level %d, State %d", m.Number, m.Class, m.State)
 		if m.Server != "" {
@@ -43,62 +62,109 @@ func (r *renderer) message(m driver.ServerError) {
 		if m.Proc != "" {
 			head += ", Procedure " + m.Proc
 		}
-		r.w.WriteString(fmt.Sprintf("%s, Line %d\n", head, m.Line))
+		r.WriteString(fmt.Sprintf("%s, Line %d\n", head, m.Line))
 	}
-	r.w.WriteString(strings.TrimRight(m.Message, "\r\n") + "\n")
+	r.WriteString(strings.TrimRight(m.Message, "\r\n"))
+	r.WriteString("\n")
 }
 
-func (r *renderer) columns(cols []driver.Column) {
-	r.cols = cols
-	r.width, r.right = make([]int, len(cols)), make([]bool, len(cols))
-	r.sb.Reset()
+func (r *textLayout) columns(cols []driver.Column) {
+	r.cols = make([]textColumn, len(cols))
 	for i, c := range cols {
-		w, right := displayWidth(c.Type)
-		r.width[i], r.right[i] = max(w, utf8.RuneCountInString(c.Name), 1), right
+		form := newValueForm(c.Type, r.locale)
+		w, right := form.columnWidth()
+		r.cols[i] = textColumn{form: form, width: max(w, displayWidth(c.Name, widest), 1), right: right}
 		r.cell(i, c.Name, false)
 	}
-	r.line()
+	r.WriteString("\n")
 	for i := range cols {
-		r.cell(i, strings.Repeat("-", r.width[i]), false)
+		r.cell(i, strings.Repeat("-", r.cols[i].width), false)
 	}
-	r.line()
+	r.WriteString("\n")
 }
 
-func (r *renderer) row(values []any) {
+func (r *textLayout) row(values []any) {
 	for i, v := range values {
 		if i >= len(r.cols) {
 			break
 		}
-		r.cell(i, format(r.cols[i].Type, v), r.right[i])
+		if b, ok := v.([]byte); ok {
+			r.binary(i, b)
+			continue
+		}
+		r.cell(i, r.cols[i].form.text(v), r.cols[i].right)
 	}
-	r.line()
+	r.WriteString("\n")
 }
 
-func (r *renderer) cell(i int, text string, right bool) {
+func (r *textLayout) cell(i int, text string, right bool) {
 	if i > 0 {
-		r.sb.WriteByte(' ')
+		r.WriteString(" ")
 	}
-	pad := r.width[i] - utf8.RuneCountInString(text)
-	if right && pad > 0 {
-		r.sb.WriteString(strings.Repeat(" ", pad))
+	pad := strings.Repeat(" ", r.cols[i].width-displayWidth(text, r.cols[i].width))
+	if right {
+		r.WriteString(pad)
 	}
-	r.sb.WriteString(text)
-	if !right && pad > 0 {
-		r.sb.WriteString(strings.Repeat(" ", pad))
+	r.WriteString(text)
+	if !right {
+		r.WriteString(pad)
 	}
 }
 
-func (r *renderer) line() {
-	r.sb.WriteByte('\n')
-	r.w.WriteString(r.sb.String())
-	r.sb.Reset()
+// binary writes a value that may be long in parts.
+func (r *textLayout) binary(i int, b []byte) {
+	if i > 0 {
+		r.WriteString(" ")
+	}
+	r.WriteString("0x")
+	pad := r.cols[i].width - 2 - 2*len(b)
+	for len(b) > 0 {
+		n := min(len(b), flushAt/8)
+		r.WriteString(strings.ToUpper(hex.EncodeToString(b[:n])))
+		b = b[n:]
+	}
+	r.WriteString(strings.Repeat(" ", max(pad, 0)))
+}
+
+// displayWidth is how many columns s takes on a terminal, and most when it takes
+// more: East Asian wide characters take two, combining ones none.
+func displayWidth(s string, most int) int {
+	w := 0
+	for i := 0; i < len(s) && w < most; {
+		if s[i] < utf8.RuneSelf {
+			w++
+			i++
+			continue
+		}
+		c, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		switch k := width.LookupRune(c).Kind(); {
+		case unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf):
+		case k == width.EastAsianWide || k == width.EastAsianFullwidth:
+			w += 2
+		default:
+			w++
+		}
+	}
+	return min(w, most)
 }
 
 // widest is where a text column stops to be padded.
 const widest = 256
 
-func displayWidth(t driver.SQLType) (width int, right bool) {
-	switch t.Name {
+// valueForm is how the values of a column are written.
+type valueForm struct {
+	typ    driver.SQLType
+	locale Locale
+	layout string // of dates and times
+}
+
+func newValueForm(t driver.SQLType, l Locale) valueForm {
+	return valueForm{typ: t, locale: l, layout: l.timeLayout(t)}
+}
+
+func (f valueForm) columnWidth() (width int, right bool) {
+	switch t := f.typ; t.Name {
 	case "bit":
 		return 1, true
 	case "tinyint":
@@ -119,18 +185,14 @@ func displayWidth(t driver.SQLType) (width int, right bool) {
 		return 12, true
 	case "decimal", "numeric":
 		return int(t.Prec) + 2, true
-	case "date":
-		return 10, false
-	case "time":
-		return 16, false
-	case "smalldatetime":
-		return 19, false
-	case "datetime":
-		return 23, false
-	case "datetime2":
-		return 27, false
-	case "datetimeoffset":
-		return 34, false
+	case "date", "smalldatetime", "datetime":
+		return len(f.layout), false
+	case "time", "datetime2", "datetimeoffset":
+		// As wide as with seven digits behind the point.
+		if f.typ.Scale == 0 {
+			return len(f.layout) + 8, false
+		}
+		return len(f.layout) + 7 - int(f.typ.Scale), false
 	case "uniqueidentifier":
 		return 36, false
 	case "binary", "varbinary", "image", "timestamp":
@@ -139,13 +201,14 @@ func displayWidth(t driver.SQLType) (width int, right bool) {
 		}
 		return min(2*int(t.Len)+2, widest), false
 	}
-	if t.Len <= 0 {
+	if f.typ.Len <= 0 {
 		return widest, false
 	}
-	return min(int(t.Len), widest), false
+	return min(int(f.typ.Len), widest), false
 }
 
-func format(t driver.SQLType, v any) string {
+// text writes a value other than binary.
+func (f valueForm) text(v any) string {
 	switch x := v.(type) {
 	case nil:
 		return "NULL"
@@ -157,36 +220,18 @@ func format(t driver.SQLType, v any) string {
 	case int64:
 		return strconv.FormatInt(x, 10)
 	case float64:
-		if t.Name == "real" {
-			return strconv.FormatFloat(x, 'g', -1, 32)
+		if f.typ.Name == "real" {
+			return f.locale.number(strconv.FormatFloat(x, 'g', -1, 32))
 		}
-		return strconv.FormatFloat(x, 'g', -1, 64)
-	case []byte:
-		return "0x" + strings.ToUpper(hex.EncodeToString(x))
+		return f.locale.number(strconv.FormatFloat(x, 'g', -1, 64))
 	case time.Time:
-		return x.Format(timeLayout(t))
+		return x.Format(f.layout)
 	case string:
+		switch f.typ.Name {
+		case "decimal", "numeric", "money", "smallmoney":
+			return f.locale.number(x)
+		}
 		return x
 	}
 	return fmt.Sprint(v)
-}
-
-func timeLayout(t driver.SQLType) string {
-	frac := ""
-	if t.Scale > 0 {
-		frac = "." + strings.Repeat("0", int(t.Scale))
-	}
-	switch t.Name {
-	case "date":
-		return time.DateOnly
-	case "time":
-		return "15:04:05" + frac
-	case "smalldatetime":
-		return time.DateTime
-	case "datetime":
-		return "2006-01-02 15:04:05.000"
-	case "datetimeoffset":
-		return "2006-01-02 15:04:05" + frac + " -07:00"
-	}
-	return "2006-01-02 15:04:05" + frac
 }

@@ -2,33 +2,45 @@ package ostress
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf16"
 
 	"gostress/pkg/driver"
 )
 
-// Queue is how many rows and messages a connection's results may lag behind.
-const Queue = 256
+// How many bytes of rows and messages wait for their files: of all connections
+// together, and of one at most and at least. A connection that has as many waits;
+// one row more than that can be on the way, however large.
+const (
+	queueAll   = 64 << 20
+	queueMost  = 4 << 20
+	queueLeast = 16 << 10
+)
+
+// Format says what result files look like.
+type Format struct {
+	XML    bool   // -fx
+	Locale Locale // -L; XML has the neutral forms always
+}
 
 // Results are the result files of a run: one for each connection of each unit.
 // They are written by goroutines of their own, so that rendering is off the
 // timed path; the time a connection had to wait for them is counted.
 type Results struct {
 	dir    *Dir
-	mu     sync.Mutex // guards dir's claims
+	format Format
+	mu     sync.Mutex   // guards dir's claims
+	open   atomic.Int64 // sinks
 	waits  atomic.Int64
 	waited atomic.Int64 // nanoseconds
 }
 
 // NewResults writes into dir.
-func NewResults(dir *Dir) *Results { return &Results{dir: dir} }
+func NewResults(dir *Dir, format Format) *Results { return &Results{dir: dir, format: format} }
 
 // Base is the name of a unit's result files: the input file's without its
 // ending, "query" for -Q.
@@ -43,44 +55,76 @@ func Base(unit string) string {
 	return b
 }
 
-func (r *Results) create(base string, conn int) (*os.File, error) {
-	if conn > 0 {
-		base = fmt.Sprintf("%s_%d", base, conn)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f, err := r.dir.Create(base, ".out")
-	if err != nil {
-		return nil, err
-	}
-	if _, err := f.Write([]byte{0xFF, 0xFE}); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("cannot write the result file %s: %w", f.Name(), plain(err))
-	}
-	return f, nil
+// layout writes a result file. Its first error is told by flush and end.
+type layout interface {
+	row(values []any)
+	event(e driver.SinkEvent)
+	// broke says that an answer broke off.
+	broke(err error)
+	// flush brings to the file what has been written.
+	flush() error
+	// end brings the file to its end, and leaves it open.
+	end() error
 }
 
-// Empty makes the file of a connection that writes nothing (-q): it holds the
-// byte order mark alone.
+// create makes a connection's file and its beginning.
+func (r *Results) create(base string, conn int) (*os.File, layout, error) {
+	suffix, ext := "", ".out"
+	if conn > 0 {
+		suffix = fmt.Sprintf("_%d", conn)
+	}
+	if r.format.XML {
+		ext = ".xml"
+	}
+	r.mu.Lock()
+	f, err := r.dir.create(base, suffix, ext)
+	r.mu.Unlock()
+	if err != nil {
+		return nil, nil, err
+	}
+	var l layout
+	if r.format.XML {
+		l = newXML(f, base, conn)
+	} else {
+		l = newText(f, r.format.Locale)
+	}
+	if err := l.flush(); err != nil {
+		_ = f.Close()
+		return nil, nil, fileError(f.Name(), err)
+	}
+	return f, l, nil
+}
+
+func fileError(name string, err error) error {
+	return fmt.Errorf("cannot write the result file %s: %w", name, plain(err))
+}
+
+// Empty makes the file of a connection that writes nothing (-q): of text it is
+// the byte order mark alone, of XML a document without results.
 func (r *Results) Empty(base string, conn int) error {
-	f, err := r.create(base, conn)
+	f, l, err := r.create(base, conn)
 	if err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("cannot write the result file %s: %w", f.Name(), plain(err))
+	err = l.end()
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fileError(f.Name(), err)
 	}
 	return nil
 }
 
 // Sink makes the file of a connection that writes its results.
 func (r *Results) Sink(base string, conn int) (driver.Sink, error) {
-	f, err := r.create(base, conn)
+	f, l, err := r.create(base, conn)
 	if err != nil {
 		return nil, err
 	}
-	s := &fileSink{results: r, name: f.Name(), queue: make(chan item, Queue), done: make(chan struct{})}
-	go s.write(f)
+	s := &fileSink{results: r, name: f.Name(), queue: newQueue(), done: make(chan struct{})}
+	r.open.Add(1)
+	go s.write(l, f)
 	return s, nil
 }
 
@@ -89,16 +133,16 @@ func (r *Results) Waits() (int64, time.Duration) {
 	return r.waits.Load(), time.Duration(r.waited.Load())
 }
 
-// item is a row or an event on its way to a file.
-type item struct {
-	row   []any
-	event driver.SinkEvent
+// limit is how many bytes of one connection may wait.
+func (r *Results) limit() int64 {
+	return min(max(queueAll/max(r.open.Load(), 1), queueLeast), queueMost)
 }
 
+// fileSink is a connection's file. What it is given is written by its own goroutine.
 type fileSink struct {
 	results *Results
 	name    string
-	queue   chan item
+	queue   *queue
 	done    chan struct{}
 	once    sync.Once
 	failed  atomic.Pointer[error]
@@ -108,34 +152,33 @@ func (s *fileSink) Row(values []any) error {
 	row := make([]any, len(values))
 	for i, v := range values {
 		if b, ok := v.([]byte); ok {
-			v = append([]byte(nil), b...)
+			// A value of no bytes is not NULL.
+			v = append(make([]byte, 0, len(b)), b...)
 		}
 		row[i] = v
 	}
 	return s.put(item{row: row})
 }
 
-func (s *fileSink) Event(e driver.SinkEvent) error { return s.put(item{event: e}) }
+func (s *fileSink) Event(e driver.SinkEvent) error { return s.put(item{event: &e}) }
+
+// Broke implements driver.Breaker.
+func (s *fileSink) Broke(err error) { _ = s.put(item{broke: err}) }
 
 func (s *fileSink) put(it item) error {
 	if p := s.failed.Load(); p != nil {
 		return *p
 	}
-	select {
-	case s.queue <- it:
-		return nil
-	default:
+	if waited := s.queue.put(it, s.results.limit()); waited > 0 {
+		s.results.waits.Add(1)
+		s.results.waited.Add(int64(waited))
 	}
-	start := time.Now()
-	s.queue <- it
-	s.results.waits.Add(1)
-	s.results.waited.Add(int64(time.Since(start)))
 	return nil
 }
 
 // Close waits until all is written. The driver calls it when the worker ends.
 func (s *fileSink) Close() error {
-	s.once.Do(func() { close(s.queue) })
+	s.once.Do(s.queue.close)
 	<-s.done
 	if p := s.failed.Load(); p != nil {
 		return *p
@@ -143,70 +186,50 @@ func (s *fileSink) Close() error {
 	return nil
 }
 
-func (s *fileSink) write(f *os.File) {
+// resultFile is what a file must do for its goroutine.
+type resultFile interface {
+	Stat() (os.FileInfo, error)
+	Close() error
+}
+
+func (s *fileSink) write(l layout, f resultFile) {
 	defer close(s.done)
-	w := &utf16Writer{w: f}
-	r := renderer{w: w}
-	for it := range s.queue {
-		if it.row != nil {
-			r.row(it.row)
-		} else {
-			r.event(it.event)
+	defer s.results.open.Add(-1)
+	items, more := s.queue.take(nil)
+	for ; more; items, more = s.queue.take(items) {
+		for i := range items {
+			switch it := &items[i]; {
+			case it.row != nil:
+				l.row(it.row)
+			case it.event != nil:
+				l.event(*it.event)
+			default:
+				l.broke(it.broke)
+			}
 		}
-		if len(s.queue) == 0 {
-			w.flush()
-		}
-		if w.err != nil {
-			s.fail(w.err)
-		}
+		s.fail(l.flush())
 	}
-	w.flush()
-	if err := f.Close(); w.err == nil {
-		w.err = err
-	}
-	if w.err != nil {
-		s.fail(w.err)
-	}
+	s.fail(l.end())
+	s.fail(stands(s.name, f))
+	s.fail(f.Close())
 }
 
 func (s *fileSink) fail(err error) {
-	e := fmt.Errorf("the result file %s: %w", s.name, plain(err))
-	s.failed.CompareAndSwap(nil, &e)
-}
-
-// utf16Writer buffers text and writes it as UTF-16LE with Windows line ends.
-// After its first error it drops what comes.
-type utf16Writer struct {
-	w   io.Writer
-	buf []byte
-	err error
-}
-
-const flushAt = 32 << 10
-
-func (u *utf16Writer) WriteString(s string) {
-	if u.err != nil {
+	if err == nil || s.failed.Load() != nil {
 		return
 	}
-	for _, c := range s {
-		if c == '\n' {
-			u.buf = append(u.buf, '\r', 0)
-		}
-		if c < 0x10000 {
-			u.buf = append(u.buf, byte(c), byte(c>>8))
-			continue
-		}
-		hi, lo := utf16.EncodeRune(c)
-		u.buf = append(u.buf, byte(hi), byte(hi>>8), byte(lo), byte(lo>>8))
-	}
-	if len(u.buf) >= flushAt {
-		u.flush()
-	}
+	err = fileError(s.name, err)
+	s.failed.Store(&err)
 }
 
-func (u *utf16Writer) flush() {
-	if u.err == nil && len(u.buf) > 0 {
-		_, u.err = u.w.Write(u.buf)
+// stands fails when an open file is no longer to be found under its name.
+func stands(name string, f interface{ Stat() (os.FileInfo, error) }) error {
+	open, err := f.Stat()
+	if err != nil {
+		return err
 	}
-	u.buf = u.buf[:0]
+	if named, err := os.Lstat(name); err != nil || !os.SameFile(open, named) {
+		return errRemoved
+	}
+	return nil
 }

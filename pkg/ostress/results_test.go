@@ -55,7 +55,7 @@ func TestResultsAreRendered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := NewResults(d).Sink("query", 0)
+	s, err := NewResults(d, Format{}).Sink("query", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestResultNamesDoNotMeet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := NewResults(d)
+	r := NewResults(d, Format{})
 	for _, unit := range []string{"a.sql", "a_1.sql", `sub\A.sql`} {
 		for conn := range 2 {
 			if err := r.Empty(Base(unit), conn); err != nil {
@@ -141,7 +141,7 @@ func TestOpenDirRemovesItsOwnFilesAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := NewResults(d).Empty("query", 0); err != nil {
+	if err := NewResults(d, Format{}).Empty("query", 0); err != nil {
 		t.Fatal(err)
 	}
 	foreign := filepath.Join(dir, "query_1.out")
@@ -188,7 +188,7 @@ func TestOpenDirIsOneRunsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := NewResults(first).Empty("query", 0); err != nil {
+	if err := NewResults(first, Format{}).Empty("query", 0); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := OpenDir(dir); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), dir) {
@@ -242,7 +242,7 @@ func TestNamesOfOneLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if err := NewResults(d).Empty("a\nb\x1b[31m", 0); err != nil {
+	if err := NewResults(d, Format{}).Empty("a\nb\x1b[31m", 0); err != nil {
 		t.Fatal(err)
 	}
 	if got := listed(t, dir); !slices.Equal(got, []string{"a_b_[31m.out"}) {
@@ -290,7 +290,7 @@ func TestDirIsPrivate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := NewResults(d).Empty("query", 0); err != nil {
+	if err := NewResults(d, Format{}).Empty("query", 0); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, "query.out"): 0o600, filepath.Join(dir, manifest): 0o600} {
@@ -310,8 +310,8 @@ func TestAFullDiskIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &fileSink{results: &Results{}, name: "query.out", queue: make(chan item, Queue), done: make(chan struct{})}
-	go s.write(f)
+	s := &fileSink{results: &Results{}, name: "query.out", queue: newQueue(), done: make(chan struct{})}
+	go s.write(newText(f, Locale{}), f)
 	_ = s.Event(driver.SinkEvent{Kind: driver.SinkMessage, Message: driver.ServerError{Message: "x"}})
 	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "query.out: no space left") {
 		t.Errorf("got %v", err)

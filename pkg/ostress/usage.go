@@ -29,6 +29,8 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
  -t  --query-timeout     seconds, 0 = none (default 0)
  -p  --packet-size       bytes, 512 to 32767
  -q  --quiet             no result rows: they are counted and thrown away
+ -fx --result-format=x   results as XML (default text)
+ -L  --lcid              language id for how dates and numbers look in text results (default 1024)
  -v  --verbose           say more of each connection: its login, retries, cancels
  -b  --stop-on-error     stop at the first error
  -N  --no-exit-line      do not print the last line
@@ -46,5 +48,5 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
      --app-name, --application-intent readonly, --server-spn, --multi-subnet-failover
      --connect-concurrency N (default 64), --reconnect backoff|never|always
 
-Not supported: -L, -fx, -mreplay.
+Not supported: -mreplay.
 `
