@@ -100,40 +100,6 @@ func TestResultsAreRendered(t *testing.T) {
 	}
 }
 
-func TestResultNamesDoNotMeet(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "A.out"), []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d, err := OpenDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := NewResults(d, Format{})
-	for _, unit := range []string{"a.sql", "a_1.sql", `sub\A.sql`} {
-		for conn := range 2 {
-			if err := r.Empty(Base(unit), conn); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	got := listed(t, dir)
-	if len(got) != 7 {
-		t.Errorf("files %q: six results and one that was there", got)
-	}
-	lower := map[string]bool{}
-	for _, n := range got {
-		if lower[strings.ToLower(n)] && n != "A.out" {
-			t.Errorf("%s differs from another file by case alone", n)
-		}
-		lower[strings.ToLower(n)] = true
-	}
-	if b, _ := os.ReadFile(filepath.Join(dir, "A.out")); string(b) != "mine" {
-		t.Errorf("a file that is not gostress's was changed: %q", b)
-	}
-}
-
 func TestOpenDirRemovesItsOwnFilesAlone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -210,46 +176,6 @@ func TestOpenDirIsOneRunsAlone(t *testing.T) {
 	}
 }
 
-// TestOpenDirFollowsNoManifest has a link stand where the manifest goes: what it
-// points to is not written to.
-func TestOpenDirFollowsNoManifest(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("no symbolic links")
-	}
-	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
-	if err := os.WriteFile(victim, []byte("keep"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(victim, filepath.Join(dir, manifest)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := OpenDir(dir); err == nil {
-		t.Error("no error")
-	}
-	if b, _ := os.ReadFile(victim); string(b) != "keep" {
-		t.Errorf("the link's file holds %q", b)
-	}
-}
-
-// TestNamesOfOneLine makes a file for an input whose name has a line end: the
-// manifest must not name two files.
-func TestNamesOfOneLine(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	d, err := OpenDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	if err := NewResults(d, Format{}).Empty("a\nb\x1b[31m", 0); err != nil {
-		t.Fatal(err)
-	}
-	if got := listed(t, dir); !slices.Equal(got, []string{"a_b_[31m.out"}) {
-		t.Errorf("made %q", got)
-	}
-}
-
 func TestOpenDirRefuses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -263,10 +189,11 @@ func TestOpenDirRefuses(t *testing.T) {
 		"a NUL in a name": {"a\x00b", "invalid"},
 	}
 	if runtime.GOOS != "windows" {
-		link := filepath.Join(dir, "link")
-		if err := os.Symlink(dir, link); err != nil {
+		link, dangling := filepath.Join(dir, "link"), filepath.Join(dir, "dangling")
+		if err := errors.Join(os.Symlink(dir, link), os.Symlink("nowhere", dangling)); err != nil {
 			t.Fatal(err)
 		}
+		tests["a dangling link"] = struct{ path, want string }{dangling, "it is a symbolic link"}
 		tests["a link"] = struct{ path, want string }{link, "it is a symbolic link"}
 	}
 	for name, tt := range tests {
