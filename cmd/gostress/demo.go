@@ -43,6 +43,7 @@ func (c *demoCmd) Run(a *app) (err error) {
 		}
 	}
 	started := time.Now()
+	surviveClosedOutput()
 	live := report.NewLive(a.stderr, a.term.err(), a.term.width)
 	defer live.Close()
 	d := demo{cmd: c, app: a, live: live, log: newLog(aroundLive{live, a.stdout})}

@@ -36,6 +36,7 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
  -N  --no-exit-line      do not print the last line
  -M  --max-threads       most threads (default 10000)
  -T  --trace-flag        146: do not ask for encryption beyond the login
+ -a  --replay-password   password of a replay's logins, with -mreplay
  -m  --run-mode          stress
      --json FILE         the result as JSON
      --encrypt           mandatory (default), optional, strict or disable    (GOSTRESS_ENCRYPT)
