@@ -11,6 +11,9 @@ var procNames = [...]string{
 
 // Numbers of procedures.
 const (
+	ProcCursorOpen  uint16 = 2
+	ProcCursorFetch uint16 = 7
+	ProcCursorClose uint16 = 9
 	ProcExecuteSQL  uint16 = 10
 	ProcPrepare     uint16 = 11
 	ProcExecute     uint16 = 12

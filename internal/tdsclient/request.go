@@ -63,15 +63,24 @@ func CallID(proc uint16, params []Param) (*Request, error) {
 func ExecuteSQL(text string, params []Param) (*Request, error) {
 	max := SQLType{Name: "nvarchar", Len: -1}
 	all := make([]Param, 2, len(params)+2)
-	var decl strings.Builder
+	all[0] = Param{Type: max, Value: text}
+	all[1] = Param{Type: max, Value: Declarations(params)}
 	for i, p := range params {
-		if p.Name == "" {
-			p.Name = fmt.Sprintf("@p%d", i+1)
-		}
+		p.Name = nameOf(p, i)
+		all = append(all, p)
+	}
+	return CallID(tds.ProcExecuteSQL, all)
+}
+
+// Declarations are the parameters as sp_executesql and sp_prepare take them.
+func Declarations(params []Param) string {
+	var decl strings.Builder
+	for i := range params {
+		p := &params[i]
 		if i > 0 {
 			decl.WriteByte(',')
 		}
-		decl.WriteString(p.Name)
+		decl.WriteString(nameOf(*p, i))
 		decl.WriteByte(' ')
 		if t, ok := p.Value.(*Table); ok {
 			decl.WriteString(t.name + " READONLY")
@@ -81,11 +90,15 @@ func ExecuteSQL(text string, params []Param) (*Request, error) {
 		if p.Output {
 			decl.WriteString(" OUTPUT")
 		}
-		all = append(all, p)
 	}
-	all[0] = Param{Type: max, Value: text}
-	all[1] = Param{Type: max, Value: decl.String()}
-	return CallID(tds.ProcExecuteSQL, all)
+	return decl.String()
+}
+
+func nameOf(p Param, i int) string {
+	if p.Name == "" {
+		return fmt.Sprintf("@p%d", i+1)
+	}
+	return p.Name
 }
 
 func call(c *tds.RPC, params []Param) (*Request, error) {

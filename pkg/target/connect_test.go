@@ -282,7 +282,7 @@ func testLoginPacket(t *testing.T, w Wire) {
 		t.Errorf("got %+v", l)
 	}
 	d := s.(interface{ Describe() string }).Describe()
-	if want := "Microsoft SQL Server 15.0.2000, TDS 7.4, encryption none, packet size 8192, login us;er={} (SQL Server login)"; d != want {
+	if want := "Microsoft SQL Server 15.0.2000, TDS 7.4, encryption none, packet size 8192, login us;er={} (SQL Server login), wire " + string(w); d != want {
 		t.Errorf("got  %s\nwant %s", d, want)
 	}
 }

@@ -77,15 +77,70 @@ func ParseCursor(typ, concurrency string) (Cursor, error) {
 	case c.Concurrency == "":
 		c.Concurrency = ConcurrencyReadOnly
 	}
-	if c.Type == CursorFastForward && c.Concurrency != ConcurrencyReadOnly {
-		return c, fmt.Errorf("a fast forward cursor is read only: write another type beside concurrency %s", concurrency)
+	return c, c.check()
+}
+
+// check says whether there is such a cursor.
+func (c Cursor) check() error {
+	switch {
+	case c.IsZero():
+		return nil
+	case c.scroll() == 0 || c.control() == 0:
+		return fmt.Errorf("there is no server cursor of type %q with concurrency %q", c.Type, c.Concurrency)
+	case c.Type == CursorFastForward && c.Concurrency != ConcurrencyReadOnly:
+		return fmt.Errorf("a fast forward cursor is read only: write another type beside concurrency %s", c.Concurrency)
 	}
-	return c, nil
+	return nil
 }
 
 func cursorWord(s, prefix string) string {
 	s = strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "", "\t", "").Replace(s))
 	return strings.TrimPrefix(s, prefix)
+}
+
+// What sp_cursoropen calls the types and the concurrencies.
+const (
+	scrollKeyset        = 0x01
+	scrollDynamic       = 0x02
+	scrollForwardOnly   = 0x04
+	scrollStatic        = 0x08
+	scrollFastForward   = 0x10
+	scrollTypes         = 0x1F
+	scrollParameterized = 0x1000 // parameters follow
+
+	controlReadOnly      = 0x01
+	controlLocks         = 0x02
+	controlOptimistic    = 0x04
+	controlOptimisticVal = 0x08
+	controlTypes         = 0x0F
+	controlAllowDirect   = 0x2000 // what gives no cursor is just run
+)
+
+// The cursors by the server's numbers.
+var (
+	scrolls = map[CursorType]int{CursorFastForward: scrollFastForward, CursorForwardOnly: scrollForwardOnly,
+		CursorStatic: scrollStatic, CursorKeyset: scrollKeyset, CursorDynamic: scrollDynamic}
+	controls = map[CursorConcurrency]int{ConcurrencyReadOnly: controlReadOnly, ConcurrencyLock: controlLocks,
+		ConcurrencyOptimisticVer: controlOptimistic, ConcurrencyOptimisticVal: controlOptimisticVal}
+)
+
+func (c Cursor) scroll() int  { return scrolls[c.Type] }
+func (c Cursor) control() int { return controls[c.Concurrency] }
+
+// given is the cursor that the server says it opened where c was wanted. What it
+// does not say is as wanted.
+func (c Cursor) given(scroll, control int32) Cursor {
+	for t, n := range scrolls {
+		if int(scroll)&scrollTypes == n {
+			c.Type = t
+		}
+	}
+	for t, n := range controls {
+		if int(control)&controlTypes == n {
+			c.Concurrency = t
+		}
+	}
+	return c
 }
 
 // IsZero says that there is no cursor.

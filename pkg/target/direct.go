@@ -17,6 +17,7 @@ type direct struct {
 }
 
 func newDirect(c *tdsclient.Conn, f facts, shared *encodings) *direct {
+	f.wire = WireTDS
 	return &direct{facts: f, conn: c, enc: encoder{shared: shared}}
 }
 
@@ -36,6 +37,11 @@ func (s *direct) Do(ctx context.Context, r *driver.Request, sink driver.Sink) (d
 	}
 	out, err := s.conn.Do(ctx, q, in)
 	s.sink.to = nil
+	return outcome(out, err)
+}
+
+// outcome is the driver's of tdsclient's.
+func outcome(out tdsclient.Outcome, err error) (driver.Outcome, error) {
 	o := driver.Outcome{Rows: out.Rows, ResultSets: out.ResultSets, Affected: out.Affected, OpenTran: out.OpenTran}
 	if n := len(out.Errors); n > 0 {
 		o.Errors = make([]driver.ServerError, n)
@@ -69,9 +75,6 @@ func doError(err error) error {
 
 // Close implements driver.Session.
 func (s *direct) Close() error { return s.conn.Close() }
-
-// Wire says which of the ways to send requests the session takes.
-func (s *direct) Wire() string { return string(WireTDS) }
 
 // directSink turns what an answer holds into the driver's events.
 type directSink struct{ to driver.Sink }

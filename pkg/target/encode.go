@@ -132,19 +132,16 @@ func (e *encoder) encode(r *driver.Request) (*tdsclient.Request, error) {
 
 func (e *encoder) form(r *driver.Request) (*tdsclient.Request, error) {
 	f := &form{kind: r.Kind, text: r.Proc, params: slices.Clone(r.Params)}
-	params := make([]tdsclient.Param, len(r.Params))
+	params, err := e.params(r.Params)
+	if err != nil {
+		return nil, err
+	}
 	for i, p := range r.Params {
-		v, err := e.value(p.Value)
-		if err != nil {
-			return nil, err
-		}
-		params[i] = tdsclient.Param{Name: p.Name, Type: tdsclient.SQLType(p.Type), Value: v, Output: p.Output}
 		f.params[i].Value = nil
 		if _, table := p.Value.(*driver.Table); table {
 			f.params[i].Value = true
 		}
 	}
-	var err error
 	if r.Kind == driver.Text {
 		f.text, f.first = r.Text, 2 // behind the text and the declarations
 		f.r, err = tdsclient.ExecuteSQL(r.Text, params)

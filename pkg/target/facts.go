@@ -21,12 +21,13 @@ type facts struct {
 	cipher     uint16
 	login, how string // as whom, and by what means
 	asked      int    // packet size in bytes
+	wire       Wire   // who sends the requests
 	ack        ack
 }
 
 // Describe tells an administrator about the session in one line: the server's
-// program and version, the encryption, the packet size, and the login. It holds
-// no secret.
+// program and version, the encryption, the packet size, the login, and the wire.
+// It holds no secret.
 func (f *facts) Describe() string {
 	size := f.asked
 	server := "server"
@@ -42,8 +43,11 @@ func (f *facts) Describe() string {
 	if size != f.asked {
 		packet += fmt.Sprintf(" (asked for %d)", f.asked)
 	}
-	return strings.Join([]string{server, "encryption " + f.encrypted(), packet, fmt.Sprintf("login %s (%s)", f.login, f.how)}, ", ")
+	return strings.Join([]string{server, "encryption " + f.encrypted(), packet, fmt.Sprintf("login %s (%s)", f.login, f.how), "wire " + string(f.wire)}, ", ")
 }
+
+// Wire says which of the ways to send requests the session takes.
+func (f *facts) Wire() string { return string(f.wire) }
 
 // Encryption says what of the session is encrypted, "all", "login", "strict" or
 // "none", and with which TLS version and cipher suite.

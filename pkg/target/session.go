@@ -36,11 +36,9 @@ type session struct {
 
 func newSession(c *mssql.Conn, w *conn, f facts) *session {
 	f.ack, _ = loginAck(c)
+	f.wire = WireMSSQL
 	return &session{conn: c, wire: w, facts: f}
 }
-
-// Wire says which of the ways to send requests the session takes.
-func (s *session) Wire() string { return string(WireMSSQL) }
 
 // Close ends the connection; a request in flight returns.
 func (s *session) Close() error {
@@ -80,8 +78,13 @@ func (s *session) Do(ctx context.Context, r *driver.Request, sink driver.Sink) (
 	if err := ctx.Err(); err != nil {
 		return driver.Outcome{OpenTran: s.tran.Load()}, err
 	}
+	return s.carry(ctx, sink, func() (string, []sqldriver.NamedValue, error) { return s.params.build(r) })
+}
+
+// carry carries out what build gives.
+func (s *session) carry(ctx context.Context, sink driver.Sink, build func() (string, []sqldriver.NamedValue, error)) (driver.Outcome, error) {
 	c := &call{s: s, sink: sink}
-	err := c.run(ctx, r)
+	err := c.run(ctx, build)
 	c.out.OpenTran = s.tran.Load()
 	return c.out, err
 }
@@ -103,12 +106,12 @@ type call struct {
 	broken  bool  // go-mssqldb has lost its way
 }
 
-func (c *call) run(ctx context.Context, r *driver.Request) error {
+func (c *call) run(ctx context.Context, build func() (string, []sqldriver.NamedValue, error)) error {
 	s := c.s
 	if s.closed.Load() {
 		return &driver.LostError{Err: errClosed}
 	}
-	text, args, err := s.params.build(r)
+	text, args, err := build()
 	if err != nil {
 		return &driver.FatalError{Err: err}
 	}
@@ -164,6 +167,14 @@ func (c *call) send(text string, args []sqldriver.NamedValue) (err error) {
 	nv := sqldriver.NamedValue{Value: &c.queue}
 	if err := c.s.conn.CheckNamedValue(&nv); err != nil && !errors.Is(err, sqldriver.ErrRemoveArgument) {
 		return err
+	}
+	for i := range args {
+		// It keeps where the values of those go that are taken.
+		if _, taken := taken(args[i].Value); taken {
+			if err := c.s.conn.CheckNamedValue(&args[i]); err != nil {
+				return err
+			}
+		}
 	}
 	st, err := c.s.conn.PrepareContext(&c.ctx, text)
 	if err != nil {

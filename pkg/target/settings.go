@@ -2,6 +2,7 @@ package target
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -59,12 +60,8 @@ func (o *Options) checkMode() error {
 	switch {
 	case o.FetchDelay < 0:
 		return fmt.Errorf("a pause of %s behind each row: it cannot be negative", o.FetchDelay)
-	case o.Prepare:
-		return fmt.Errorf("prepared execution is not supported yet")
-	case !o.Cursor.IsZero():
-		return fmt.Errorf("server cursors are not supported yet")
-	case o.FetchDelay > 0:
-		return fmt.Errorf("a pause behind each row is not supported yet")
+	case o.Prepare && !o.Cursor.IsZero():
+		return errors.New("prepared execution (PrepareExecute) and a server cursor (CursorType, CursorConcurrency) do not go together: leave one out")
 	}
-	return nil
+	return o.Cursor.check()
 }

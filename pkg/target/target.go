@@ -237,11 +237,11 @@ func (t *Target) open(ctx context.Context, enc Encrypt) (driver.Session, *dialer
 			return nil, d, err
 		}
 	}
-	return s, d, nil
+	return t.mode(s, settings), d, nil
 }
 
 // session makes a session of the connection that raw logged in.
-func (d *dialer) session(raw sqldriver.Conn) (driver.Session, error) {
+func (d *dialer) session(raw sqldriver.Conn) (wired, error) {
 	if d.direct {
 		c, told, err := d.login.Take()
 		if err != nil {

@@ -34,21 +34,30 @@ func (p *paramCache) build(r *driver.Request) (string, []sqldriver.NamedValue, e
 		// line number.
 		text = " " + text
 	}
-	if len(r.Params) == 0 {
-		return text, nil, nil
+	args, err := p.args(text, r.Params)
+	if err != nil {
+		return "", nil, err
 	}
-	args := make([]sqldriver.NamedValue, len(r.Params))
-	for i, q := range r.Params {
+	return text, args, nil
+}
+
+// args are the parameters of text as go-mssqldb takes them.
+func (p *paramCache) args(text string, params []driver.Param) ([]sqldriver.NamedValue, error) {
+	if len(params) == 0 {
+		return nil, nil
+	}
+	args := make([]sqldriver.NamedValue, len(params))
+	for i, q := range params {
 		v, err := p.value(q)
 		if err != nil {
-			return "", nil, fmt.Errorf("parameter %d of %s: %w", i+1, text, err)
+			return nil, fmt.Errorf("parameter %d of %s: %w", i+1, text, err)
 		}
 		if q.Output {
 			v = sql.Out{Dest: v}
 		}
 		args[i] = sqldriver.NamedValue{Name: strings.TrimPrefix(q.Name, "@"), Ordinal: i + 1, Value: v}
 	}
-	return text, args, nil
+	return args, nil
 }
 
 // commands are the words that go-mssqldb sends as a batch.
