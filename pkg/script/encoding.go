@@ -3,6 +3,7 @@ package script
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -24,7 +25,12 @@ const (
 // Decode finds the encoding of b and returns its text: by the byte order mark,
 // else UTF-16 where every other byte is mostly zero, else UTF-8 where that is
 // valid, else Windows-1252. A NUL character is an *Error with its line.
-func Decode(b []byte) (string, Encoding, error) {
+func Decode(b []byte) (string, Encoding, error) { return CodePage(0).Decode(b) }
+
+// Decode reads b by its byte order mark, or by the code page where it has none; page 0
+// finds out, as the function Decode does. A character that the page has not, and a NUL
+// character, are an *Error with its line.
+func (p CodePage) Decode(b []byte) (string, Encoding, error) {
 	var text string
 	var enc Encoding
 	switch {
@@ -40,6 +46,11 @@ func Decode(b []byte) (string, Encoding, error) {
 		text, enc = utf16Text(b[2:], false), UTF16LE
 	case bytes.HasPrefix(b, []byte{0xFE, 0xFF}):
 		text, enc = utf16Text(b[2:], true), UTF16BE
+	case p != 0:
+		var err error
+		if text, enc, err = p.decode(b); err != nil {
+			return "", enc, err
+		}
 	default:
 		switch le, be := zeros(b); {
 		case le:
@@ -64,8 +75,11 @@ func Decode(b []byte) (string, Encoding, error) {
 			return "", enc, &Error{Line: 1 + lineBreaks(text[:i]), Text: "a NUL character stands in the text (" + string(enc) + ")"}
 		}
 	}
-	return text, enc, nil
+	return strings.TrimSuffix(text, endOfFile), enc, nil
 }
+
+// endOfFile is what copy of cmd.exe puts at the end of files that it joins.
+const endOfFile = "\x1a"
 
 func firstInvalid(b []byte) int {
 	for i := 0; i < len(b); {
@@ -78,7 +92,8 @@ func firstInvalid(b []byte) int {
 	return 0
 }
 
-// zeros tells UTF-16 without a byte order mark from its mostly Latin content.
+// zeros tells UTF-16 without a byte order mark from its mostly Latin content, which
+// begins with such a letter: what does not is UTF-16 that was appended to something else.
 func zeros(b []byte) (le, be bool) {
 	n := min(len(b), 4096) &^ 1
 	if n < 2 {
@@ -94,7 +109,7 @@ func zeros(b []byte) (le, be bool) {
 		}
 	}
 	half := n / 4
-	return odd > half && even <= half/8, even > half && odd <= half/8
+	return b[1] == 0 && odd > half && even <= half/8, b[0] == 0 && even > half && odd <= half/8
 }
 
 func utf16Text(b []byte, big bool) string {

@@ -55,12 +55,15 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Load reads one file. A file that holds nothing to run is an error, and so is
 // one that cannot be read; both are *Error.
-func Load(path string) (Script, error) {
+func Load(path string) (Script, error) { return CodePage(0).Load(path) }
+
+// Load is the function Load for a file whose code page is known.
+func (p CodePage) Load(path string) (Script, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return Script{}, &Error{Path: path, Text: "cannot read the input file: " + cause(err), Err: err}
 	}
-	text, enc, err := Decode(b)
+	text, enc, err := p.Decode(b)
 	if err != nil {
 		var e *Error
 		if errors.As(err, &e) {
@@ -86,7 +89,7 @@ func Load(path string) (Script, error) {
 // FromText splits a query given on the command line.
 func FromText(text string) (Script, error) {
 	if i := strings.IndexByte(text, 0); i >= 0 {
-		return Script{}, &Error{Line: 1 + strings.Count(text[:i], "\n"), Text: "the query holds a NUL character"}
+		return Script{}, &Error{Line: 1 + lineBreaks(text[:i]), Text: "the query holds a NUL character"}
 	}
 	b, err := Split("", text)
 	if err != nil {

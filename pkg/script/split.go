@@ -12,8 +12,9 @@ const MaxCount = 2147483647
 // Split cuts T-SQL text at its GO lines, as sqlcmd and SSMS do. GO separates
 // only on a line of its own, in any case, outside strings, bracketed and quoted
 // identifiers and comments (block comments nest); a count and a comment may
-// follow it. Batches of white space alone are left out. path names the input in
-// errors, which are *Error.
+// follow it. Batches of white space alone are left out. A byte order mark outside
+// quotes and comments, where another file was appended, is no text: it is left out where
+// it begins a line, else read as a blank. path names the input in errors, which are *Error.
 func Split(path, text string) ([]Batch, error) {
 	sp := splitter{path: path, text: text, line: 1}
 	if err := sp.run(); err != nil {
@@ -27,8 +28,14 @@ type splitter struct {
 	pos, line  int // where the scan stands
 	start      int // where the current batch begins
 	startLine  int
+	marks      []int // where byte order marks stand in the current batch
 	out        []Batch
 }
+
+const (
+	mark       = "\ufeff"
+	lineBlanks = " \t\f\v" + mark
+)
 
 func (s *splitter) run() error {
 	s.start, s.startLine = 0, 1
@@ -56,6 +63,9 @@ func (s *splitter) run() error {
 			s.toLineEnd()
 		case c == '/' && strings.HasPrefix(s.text[s.pos:], "/*"):
 			s.blockComment()
+		case c == mark[0] && strings.HasPrefix(s.text[s.pos:], mark):
+			s.marks = append(s.marks, s.pos)
+			s.pos += len(mark)
 		default:
 			s.pos++
 		}
@@ -132,7 +142,7 @@ func (s *splitter) separator() (bool, error) {
 	} else {
 		end += s.pos
 	}
-	line := strings.TrimLeft(s.text[s.pos:end], " \t\f\v\u00a0\ufeff")
+	line := strings.TrimLeft(s.text[s.pos:end], lineBlanks+"\u00a0")
 	if len(line) < 2 || !strings.EqualFold(line[:2], "GO") {
 		return false, nil
 	}
@@ -140,15 +150,15 @@ func (s *splitter) separator() (bool, error) {
 	if rest == ";" {
 		return false, s.fault("GO takes no semicolon: it must stand alone on its line, with at most a count and a comment")
 	}
-	if rest != "" && !strings.ContainsAny(rest[:1], " \t\f\v-/") {
+	if rest != "" && !strings.ContainsAny(rest[:1], "-/") && strings.TrimLeft(rest, lineBlanks) == rest {
 		return false, nil
 	}
-	rest = strings.TrimLeft(rest, " \t\f\v")
+	rest = strings.TrimLeft(rest, lineBlanks)
 	count := int64(1)
 	tail := rest
 	if rest != "" && !isComment(rest) {
 		word := rest
-		if n := strings.IndexAny(rest, " \t\f\v/"); n >= 0 {
+		if n := strings.IndexAny(rest, lineBlanks+"/"); n >= 0 {
 			word = rest[:n]
 		}
 		if n := strings.Index(word, "--"); n > 0 {
@@ -164,14 +174,14 @@ func (s *splitter) separator() (bool, error) {
 			return false, s.fault(fmt.Sprintf("the count behind GO is above %d: %d", MaxCount, n))
 		}
 		count = n
-		tail = strings.TrimLeft(rest[len(word):], " \t\f\v")
+		tail = strings.TrimLeft(rest[len(word):], lineBlanks)
 	}
 	for strings.HasPrefix(tail, "/*") {
 		n := commentEnd(tail)
 		if n < 0 {
 			break
 		}
-		tail = strings.TrimLeft(tail[n:], " \t\f\v")
+		tail = strings.TrimLeft(tail[n:], lineBlanks)
 	}
 	if tail != "" && !isComment(tail) {
 		return false, s.fault(fmt.Sprintf("only a comment may follow GO and its count, not %q", tail))
@@ -214,13 +224,31 @@ func commentEnd(s string) int {
 }
 
 func (s *splitter) add(end int, count int64) {
-	text := s.text[s.start:end]
+	text := s.unmarked(end)
 	text = strings.TrimSuffix(text, "\n")
 	text = strings.TrimSuffix(text, "\r")
 	if strings.TrimSpace(strings.Trim(text, "\ufeff")) == "" {
 		return
 	}
 	s.out = append(s.out, Batch{Text: text, Line: s.startLine, Count: count})
+}
+
+// unmarked is the current batch without its byte order marks.
+func (s *splitter) unmarked(end int) string {
+	if len(s.marks) == 0 {
+		return s.text[s.start:end]
+	}
+	out := make([]byte, 0, end-s.start)
+	from := s.start
+	for _, at := range s.marks {
+		out = append(out, s.text[from:at]...)
+		if n := len(out); n > 0 && out[n-1] != '\n' && out[n-1] != '\r' {
+			out = append(out, ' ')
+		}
+		from = at + len(mark)
+	}
+	s.marks = s.marks[:0]
+	return string(append(out, s.text[from:end]...))
 }
 
 func (s *splitter) fault(text string) error {

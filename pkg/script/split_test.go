@@ -46,6 +46,12 @@ func TestSplit(t *testing.T) {
 		"nothing":                       {"", nil},
 		"lines count through strings":   {"select 'a\nb'\nGO\nselect 2", []Batch{{"select 'a\nb'", 1, 1, 0}, {"select 2", 4, 1, 0}}},
 		"text is kept to the letter":    {"\n\n  select 1  \n\nGO", []Batch{{"\n\n  select 1  \n", 1, 1, 0}}},
+		"mark at the beginning":         {"\ufeffselect 1", one("select 1")},
+		"mark before GO":                {"select 1\n\ufeffGO\n\ufeffselect 2", []Batch{{"select 1", 1, 1, 0}, {"select 2", 3, 1, 0}}},
+		"mark behind GO":                {"select 1\nGO\ufeff\nselect 2", []Batch{{"select 1", 1, 1, 0}, {"select 2", 3, 1, 0}}},
+		"marks between files":           {"select 1\r\n\ufeff\ufeffselect 2\ufeffselect 3\nGO 2", []Batch{{"select 1\r\nselect 2 select 3", 1, 2, 0}}},
+		"mark in quotes and comments":   {"select '\ufeff', [\ufeff]\n-- \ufeff\n/* \ufeff */", one("select '\ufeff', [\ufeff]\n-- \ufeff\n/* \ufeff */")},
+		"only marks":                    {"\ufeff\n\ufeff", nil},
 		"unclosed string takes the end": {"select 'a\nGO\n", one("select 'a\nGO")},
 	}
 	for name, tt := range tests {
@@ -70,6 +76,7 @@ func TestSplitFaults(t *testing.T) {
 		"signed count":     {"select 1\nGO +3", `f.sql, line 2: GO must be followed by a count or nothing, not by "+3"`},
 		"huge count":       {"select 1\nGO 2147483648", "f.sql, line 2: the count behind GO is above 2147483647: 2147483648"},
 		"text behind it":   {"select 1\nGO 3 select 2", `f.sql, line 2: only a comment may follow GO and its count, not "select 2"`},
+		"file glued to GO": {"select 1\nGO\ufeffselect 2", `f.sql, line 2: GO must be followed by a count or nothing, not by "select"`},
 		"semicolon":        {"select 1\nGO;", "f.sql, line 2: GO takes no semicolon: it must stand alone on its line, with at most a count and a comment"},
 	}
 	for name, tt := range tests {
@@ -88,6 +95,7 @@ func FuzzSplit(f *testing.F) {
 	f.Add("select 1\nGO 2\nselect '\nGO\n'")
 	f.Add("/* /* */ */\r\nGO /* x\n*/ select [a]]b]")
 	f.Add("GO\rGO 3--\n\"")
+	f.Add("\ufeffselect 1\ufeff\nGO\ufeff/*\n*/\n\ufeff'\ufeff'")
 	f.Fuzz(func(t *testing.T, text string) {
 		batches, err := Split("f", text)
 		if err != nil {
@@ -96,6 +104,9 @@ func FuzzSplit(f *testing.F) {
 		rest, line := text, 1
 		for _, b := range batches {
 			i := strings.Index(rest, b.Text)
+			if strings.Contains(text, mark) {
+				i, rest = 0, b.Text // marks are left out
+			}
 			if i < 0 {
 				t.Fatalf("batch %q is not text of the input, in order", b.Text)
 			}
