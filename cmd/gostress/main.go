@@ -97,7 +97,10 @@ func run(manners ostress.Manners, argv []string, stdin, stdout, stderr *os.File)
 			ostress.Usage(stdout)
 			return exitOK
 		}
-		k, err := c.parser.Parse(append([]string{"stress"}, long...))
+		k, err := c.parse(append([]string{"stress"}, long...))
+		if c.helped {
+			return exitOK
+		}
 		if err != nil {
 			return usageError(a, plainKong(err))
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/text/encoding/charmap"
 
 	"gostress/internal/engine/exec"
 	"gostress/internal/server"
@@ -100,7 +101,7 @@ func scriptParams(server func() (int, error)) testscript.Params {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exitcode": exitCode, "utf8": toUTF8, "size": fileSize, "glob": globs, "await": await,
-			"leftover": leftover, "program": program, "expand": expand,
+			"leftover": leftover, "program": program, "expand": expand, "cp1251": toCP1251,
 		},
 	}
 }
@@ -131,6 +132,16 @@ func toUTF8(ts *testscript.TestScript, neg bool, args []string) {
 	if enc != script.UTF16LE {
 		ts.Fatalf("%s is %s", args[0], enc)
 	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
+}
+
+// toCP1251 is "cp1251 FILE OUT": OUT holds the UTF-8 text of FILE in code page 1251.
+func toCP1251(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: cp1251 file out")
+	}
+	text, err := charmap.Windows1251.NewEncoder().String(ts.ReadFile(args[0]))
+	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }
 

@@ -14,6 +14,7 @@ import (
 	"gostress/pkg/report"
 	"gostress/pkg/result"
 	"gostress/pkg/scenario"
+	"gostress/pkg/script"
 )
 
 // stressCmd is an ostress run. Numbers are text here, so that what is wrong with
@@ -23,6 +24,7 @@ type stressCmd struct {
 
 	Query    string `help:"Query."`
 	Input    string `help:"Input file or pattern."`
+	Codepage string `help:"Code page of input files without a byte order mark."`
 	Workload string `help:"Bundled workload."`
 	Mode     string `help:"How a bundled workload makes its orders."`
 
@@ -60,6 +62,7 @@ type stressRun struct {
 	query       time.Duration
 	reconnect   driver.Reconnect
 	mode        scenario.Mode
+	codepage    script.CodePage // of the input files; 0 finds out
 	quiet       bool
 	inputs      []string // full path of each unit's file
 	format      ostress.Format

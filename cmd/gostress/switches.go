@@ -13,6 +13,7 @@ import (
 	"gostress/pkg/driver"
 	"gostress/pkg/ostress"
 	"gostress/pkg/scenario"
+	"gostress/pkg/script"
 )
 
 // What holds when a switch is not given.
@@ -117,6 +118,14 @@ func (r *stressRun) check() error {
 		return bad("--mode=%s: write batch or tvp", c.Mode)
 	default:
 		r.mode = m
+	}
+	if c.Codepage != "" {
+		if c.Input == "" {
+			return bad("--codepage is for input files (-i)")
+		}
+		if r.codepage, err = script.ParseCodePage(c.Codepage); err != nil {
+			return bad("--codepage=%s: %v", c.Codepage, err)
+		}
 	}
 	if c.Workload != "" {
 		if _, err := scenario.FindRun(c.Workload); err != nil {

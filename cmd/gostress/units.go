@@ -51,7 +51,7 @@ func (r *stressRun) units(a *app, tgt connector) ([]driver.Unit, error) {
 	}
 	var units []driver.Unit
 	for _, f := range files {
-		s, err := script.Load(f)
+		s, err := r.codepage.Load(f)
 		if err != nil {
 			return nil, err
 		}

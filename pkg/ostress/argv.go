@@ -52,7 +52,7 @@ func letters() map[byte]letter {
 
 // Rewrite turns a command line in ostress's spellings into long names alone,
 // each with its value behind "=": -n100, -n 100, –n100 (the dash of printed
-// pages), -quiet. Long names pass, with their values: takesValue tells which of
+// pages), -quiet, -S127 .0.0.1 (of PowerShell). Long names pass, with their values: takesValue tells which of
 // them take one. A value is taken from the next argument only if that does not
 // begin with a dash. The error is an *ArgError.
 func Rewrite(args []string, takesValue func(long string) bool) ([]string, error) {
@@ -64,6 +64,12 @@ func Rewrite(args []string, takesValue func(long string) bool) ([]string, error)
 		case strings.HasPrefix(a, "--"):
 			out = append(out, a)
 			name, _, glued := strings.Cut(a[2:], "=")
+			if name == "" {
+				return nil, &ArgError{"-- is not a switch"}
+			}
+			if name == "help" {
+				out[len(out)-1] = "--help"
+			}
 			if takesValue(name) && !glued {
 				if i+1 >= len(args) {
 					return nil, &ArgError{a + " needs a value"}
@@ -79,10 +85,17 @@ func Rewrite(args []string, takesValue func(long string) bool) ([]string, error)
 			// Behind a mistyped --password stands a password.
 			name, _, _ := strings.Cut(plainDash(args[i-1]), "=")
 			return nil, &ArgError{name + " is unknown or takes no value"}
+		case (len(a) < 2 || a[0] != '-') && i > 0 && takesSecret(args[i-1]):
+			return nil, &ArgError{"what stands behind " + plainDash(args[i-1])[:2] + " is not a switch: a password with blanks needs quotes around it"}
+		case (len(a) < 2 || a[0] != '-') && i > 0 && strings.HasPrefix(plainDash(args[i-1]), "-Q"):
+			return nil, &ArgError{fmt.Sprintf("%q is not a switch: it stands behind -Q, whose quotes the shell took away; put the query in a file (-i), or write its inner quotes so that the shell leaves them", Mask(a))}
 		case len(a) < 2 || a[0] != '-':
 			return nil, &ArgError{fmt.Sprintf("%q is not a switch: a value stands right behind its switch, as in -n100", Mask(a))}
 		}
 		l, ok := known[a[1]]
+		if !ok && i > 0 && takesSecret(args[i-1]) {
+			return nil, &ArgError{"unknown switch " + a[:2] + ": a password that begins with a dash stands right behind " + plainDash(args[i-1])[:2]}
+		}
 		if !ok {
 			return nil, &ArgError{fmt.Sprintf("unknown switch %s", firstRunes(a, 12))}
 		}
@@ -92,6 +105,10 @@ func Rewrite(args []string, takesValue func(long string) bool) ([]string, error)
 			continue
 		}
 		value := a[2:]
+		if next := i + 1; value != "" && next < len(args) && splitByPowerShell(args[next]) {
+			i = next
+			value += args[next]
+		}
 		if value == "" {
 			switch next := i + 1; {
 			case next < len(args) && !startsWithDash(args[next]):
@@ -125,6 +142,10 @@ func Redact(args []string) []string {
 			out[i] = name + "=" + hidden
 		case strings.HasPrefix(a, "-P"), strings.HasPrefix(a, "-a"):
 			out[i] = a[:2] + hidden
+			if i+1 < len(out) && splitByPowerShell(out[i+1]) {
+				i++
+				out[i] = hidden
+			}
 		default:
 			out[i] = Mask(out[i])
 		}
@@ -148,6 +169,19 @@ func plainDash(a string) string {
 		}
 	}
 	return a
+}
+
+// takesSecret says whether a is a letter switch that has a password behind it.
+func takesSecret(a string) bool {
+	a = plainDash(a)
+	return strings.HasPrefix(a, "-P") || strings.HasPrefix(a, "-a")
+}
+
+// splitByPowerShell says whether a is the rest of the value before it: PowerShell cuts an
+// argument that begins with a dash, such as -S127.0.0.1 and -istart.sql, in front of its first
+// full stop.
+func splitByPowerShell(a string) bool {
+	return len(a) > 1 && a[0] == '.' && a[1] != '.' && a[1] != '/' && a[1] != '\\'
 }
 
 func startsWithDash(a string) bool { return strings.HasPrefix(plainDash(a), "-") }

@@ -32,6 +32,8 @@ func TestRewrite(t *testing.T) {
 		"trace flag and mode":         {[]string{"-T146", "-mstress", "-l0"}, []string{"--trace-flag=146", "--run-mode=stress", "--login-timeout=0"}},
 		"long names":                  {[]string{"--server=a", "--connections", "5", "--quiet"}, []string{"--server=a", "--connections=5", "--quiet"}},
 		"long name, value has a dash": {[]string{"--query", "-- note", "--quiet"}, []string{"--query=-- note", "--quiet"}},
+		"cut by PowerShell":           {[]string{"-S127", ".0.0.1,1433", "-istart", ".sql", "-S", ".", "-o", `.\Out`}, []string{"--server=127.0.0.1,1433", "--input=start.sql", "--server=.", `--output=.\Out`}},
+		"at signs":                    {[]string{"-Q@x.sql", "-i@y.sql"}, []string{"--query=@x.sql", "--input=@y.sql"}},
 		"the seldom ones":             {[]string{"-csample.ini", "-Dmydsn", "-L1033", "-ax", "-fx"}, []string{"--control-file=sample.ini", "--data-source=mydsn", "--lcid=1033", "--replay-password=x", "--result-format=x"}},
 		"help":                        {[]string{"/?"}, []string{"--help"}},
 		"none":                        {nil, nil},
@@ -60,6 +62,11 @@ func TestRewriteRefuses(t *testing.T) {
 		"unknown letter z":        {[]string{"-z"}, "unknown switch -z"},
 		"a bare word":             {[]string{"-n1", "server"}, `"server" is not a switch`},
 		"a word behind a flag":    {[]string{"--quiet", "secret"}, "--quiet is unknown or takes no value"},
+		"quotes lost in a query":  {[]string{"-QSELECT 1 AS", "x", "y"}, `"x" is not a switch: it stands behind -Q, whose quotes the shell took away`},
+		"password with a blank":   {[]string{"-Ptop", "secret"}, "what stands behind -P is not a switch"},
+		"password with a dash":    {[]string{"-P", "-secret"}, "unknown switch -s: a password that begins with a dash stands right behind -P"},
+		"two dashes":              {[]string{"--", "-Psecret"}, "-- is not a switch"},
+		"a path behind a value":   {[]string{"-n1", "./x"}, `"./x" is not a switch`},
 		"a bare dash":             {[]string{"-"}, `"-" is not a switch`},
 		"value missing":           {[]string{"-n"}, "-n needs a value"},
 		"next is a switch":        {[]string{"-U", "-P", "x"}, "-U needs a value"},
@@ -83,9 +90,9 @@ func TestRewriteRefuses(t *testing.T) {
 func TestRedact(t *testing.T) {
 	t.Parallel()
 	got := Redact([]string{"-Usa", "-Psecret", "-P", "secret", "\u2013Psecret", "--password=secret", "--password", "-secret", "-P", "-n1",
-		"-QCREATE LOGIN x WITH PASSWORD = N'sec''ret', CHECK_POLICY = OFF", "-d", "P", "-asecret", "-a", "secret", "--replay-password", "-secret", "--replay-password=secret"})
+		"-QCREATE LOGIN x WITH PASSWORD = N'sec''ret', CHECK_POLICY = OFF", "-d", "P", "-asecret", "-a", "secret", "--replay-password", "-secret", "--replay-password=secret", "-Psec", ".ret"})
 	want := []string{"-Usa", "-P********", "-P", "********", "-P********", "--password=********", "--password", "********", "-P", "-n1",
-		"-QCREATE LOGIN x WITH PASSWORD = N'********', CHECK_POLICY = OFF", "-d", "P", "-a********", "-a", "********", "--replay-password", "********", "--replay-password=********"}
+		"-QCREATE LOGIN x WITH PASSWORD = N'********', CHECK_POLICY = OFF", "-d", "P", "-a********", "-a", "********", "--replay-password", "********", "--replay-password=********", "-P********", "********"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("arguments (-want +got):\n%s", d)
 	}

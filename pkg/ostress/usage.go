@@ -19,6 +19,7 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
  -d  --database          database (default: the login's)
  -Q  --query             a query; GO on a line of its own separates batches
  -i  --input             a .sql or .rml file, or a pattern with * and ?
+     --codepage N        code page of input files without a byte order mark, such as 1251
      --workload          a bundled workload in place of -Q or -i, such as inmem-oltp/inmem
      --mode              how that workload makes its orders: batch (default) or tvp
  -n  --connections       connections for each input file or query (default 1)
