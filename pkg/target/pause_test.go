@@ -68,7 +68,7 @@ func TestFetchDelayIsFelt(t *testing.T) { overWires(t, testFetchDelayIsFelt) }
 
 func testFetchDelayIsFelt(t *testing.T, w Wire) {
 	const packets = 16 << 10 // of 4 KB each: more than the buffers of any socket
-	var written atomic.Bool
+	var written, stop atomic.Bool
 	f := serve(t, func(p *peer) {
 		p.accept(tds.EncryptNotSupported)
 		p.batch()
@@ -79,6 +79,9 @@ func testFetchDelayIsFelt(t *testing.T, w Wire) {
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			for range packets {
+				if stop.Load() {
+					return
+				}
 				if _, err := p.rw.Write(packet); err != nil {
 					return
 				}
@@ -86,6 +89,7 @@ func testFetchDelayIsFelt(t *testing.T, w Wire) {
 			written.Store(true)
 		})
 		_, err := p.rd.ReadMessage(p.rw) // the attention
+		stop.Store(true)
 		wg.Wait()
 		if err == nil {
 			p.send(doneCount(tds.DoneError, cmdSelect, packets))
