@@ -12,7 +12,7 @@ type counts struct {
 	attempted, good, failed, inDoubt, cancelled, skipped             atomic.Int64
 	itAttempted, itGood, itFailed, itInDoubt, itCancelled, itSkipped atomic.Int64
 
-	rows, errors, timeouts, openTran, lost, reconnects atomic.Int64
+	rows, errors, timeouts, openTran, lost, reconnects, disconnects atomic.Int64
 }
 
 func (c *counts) addTo(l *result.Load) {
@@ -33,4 +33,5 @@ func (c *counts) addTo(l *result.Load) {
 	l.OpenTran += c.openTran.Load()
 	l.LostConnections += c.lost.Load()
 	l.Reconnects += c.reconnects.Load()
+	l.Disconnects += c.disconnects.Load()
 }

@@ -138,7 +138,7 @@ func want(t *testing.T, l result.Load, counts map[string]int64) {
 		"in_doubt_iterations": l.InDoubtIterations, "cancelled_iterations": l.CancelledIterations, "skipped_iterations": l.SkippedIterations,
 		"rows": l.Rows, "deadlocks": l.Deadlocks, "timeouts": l.Timeouts, "open_tran": l.OpenTran,
 		"connected": int64(l.Connected), "connect_failed": int64(l.ConnectFailed), "late_connections": int64(l.LateConnections),
-		"lost_connections": l.LostConnections, "reconnects": l.Reconnects, "given_up": int64(l.GivenUp), "abandoned": int64(l.Abandoned),
+		"lost_connections": l.LostConnections, "reconnects": l.Reconnects, "disconnects": l.Disconnects, "given_up": int64(l.GivenUp), "abandoned": int64(l.Abandoned),
 	}
 	for name, n := range counts {
 		got, ok := all[name]

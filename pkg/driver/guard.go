@@ -166,5 +166,6 @@ func (w *worker) abandon() {
 	e := w.event(Abandoned)
 	e.Err = err
 	r.events.offer(e, 0)
+	w.ended()
 	r.workerEnded()
 }

@@ -16,10 +16,13 @@ var errKilled = errors.New("the session was ended on the server (KILL or ROLLBAC
 
 // reopen opens the worker's connection again for the request at hand. It is false when the
 // request cannot be sent: the run is stopping, the connection is given up, or the guard has left
-// the worker behind.
+// the worker behind. A session that the program ended was not broken: another is opened at once.
 func (w *worker) reopen() bool {
 	r := w.run
+	parted := w.parted
+	w.parted = false
 	switch {
+	case parted:
 	case r.plan.Reconnect == ReconnectNever:
 		return w.giveUp(errors.New("broken connections are not opened again"))
 	case w.killed && r.plan.Reconnect != ReconnectAlways:
@@ -27,7 +30,7 @@ func (w *worker) reopen() bool {
 	}
 	var firstTry time.Duration
 	for backoff := firstBackoff; ; backoff = min(2*backoff, mostBackoff) {
-		if !w.sleep(backoff/2+rand.N(backoff/2)) || r.relogins.Wait(r.ctx) != nil {
+		if !parted && (!w.sleep(backoff/2+rand.N(backoff/2)) || r.relogins.Wait(r.ctx) != nil) {
 			w.cut = true
 			return false
 		}
@@ -39,6 +42,10 @@ func (w *worker) reopen() bool {
 		switch {
 		case !ok:
 			return false
+		case err == nil && parted:
+			w.setSession(session)
+			w.announce(session)
+			return true
 		case err == nil:
 			w.setSession(session)
 			w.counts.reconnects.Add(1)
@@ -51,6 +58,12 @@ func (w *worker) reopen() bool {
 		// A database that cannot be opened is what a failover looks like for a while; any other
 		// refusal stands, and repeating it locks accounts.
 		var login *LoginError
+		if parted {
+			backoff, parted = firstBackoff/2, false // the wait before the second try is the first there is
+			if r.plan.Reconnect == ReconnectNever {
+				return w.giveUp(err)
+			}
+		}
 		if errors.As(err, &login) && login.Refused() && login.Number != numNoDatabase || r.clock.Now()-firstTry >= r.plan.ReconnectFor {
 			return w.giveUp(err)
 		}

@@ -8,6 +8,9 @@ const (
 	Text Kind = iota
 	// RPC is a procedure called by name.
 	RPC
+	// Disconnect ends the session in good order, if there is one; the next request opens another.
+	// It is no batch, and counted in result.Load.Disconnects alone.
+	Disconnect
 )
 
 // Request is one thing sent to the server and answered: a batch or a procedure call. A program

@@ -209,6 +209,9 @@ func (r *runner) connectAndRun() error {
 	var refused *LoginError
 	if r.stopping() || errors.As(err, &refused) && refused.Refused() {
 		r.closeSinks(1)
+		for i := 1; i < len(r.workers); i++ {
+			r.workers[i].ended()
+		}
 	} else {
 		for i := 1; i < len(r.workers); i++ {
 			r.start(&r.workers[i])

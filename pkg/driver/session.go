@@ -96,6 +96,13 @@ type Program interface {
 	Iteration(w Worker, i int64) iter.Seq[*Request]
 }
 
+// Ender is an optional ability of a Program.
+type Ender interface {
+	// Ended is called once for each worker of the unit when it will run nothing more, whatever the
+	// reason, a failed login included. It must not block.
+	Ended(w Worker)
+}
+
 // Worker tells a program for whom it is.
 type Worker struct {
 	// ID counts workers over all units, from 0.
@@ -110,4 +117,6 @@ type Worker struct {
 type Unit struct {
 	Name    string
 	Program Program
+	// Connector, if set, opens the unit's sessions in place of the plan's.
+	Connector Connector
 }

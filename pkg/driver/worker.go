@@ -43,6 +43,7 @@ type worker struct {
 	settled    chan struct{} // closed when connected or not; connectErr is set before
 	connectErr error
 	killed     bool // the session was ended on purpose
+	parted     bool // the program ended the last session in good order
 	gone       bool // it broke and is not opened again
 
 	counts     counts
@@ -108,7 +109,15 @@ func (w *worker) main() {
 	if cancel := w.cancel.Load(); cancel != nil {
 		(*cancel)(nil)
 	}
+	w.ended()
 	w.run.workerEnded()
+}
+
+// ended is called once for each worker, by itself or by the guard, when it will run nothing more.
+func (w *worker) ended() {
+	if e, ok := w.program.(Ender); ok {
+		e.Ended(w.info)
+	}
 }
 
 // login makes the first connection. It is false when the guard has left the worker behind.
@@ -124,17 +133,22 @@ func (w *worker) login() bool {
 		if r.begun() {
 			r.late.Add(1)
 		}
-		if r.plan.Verbose {
-			e := w.event(Connected)
-			e.Session = session
-			r.events.send(e)
-		}
+		w.announce(session)
 	} else if !r.stopping() { // else nothing went wrong: the login was called off
 		w.connectFailed(err)
 	}
 	close(w.settled)
 	r.workerSettled()
 	return true
+}
+
+// announce tells of a session that was opened.
+func (w *worker) announce(s Session) {
+	if w.run.plan.Verbose {
+		e := w.event(Connected)
+		e.Session = s
+		w.run.events.send(e)
+	}
 }
 
 // connectFailed notes that the worker never got a connection.
@@ -173,7 +187,11 @@ func (w *worker) connect() (session Session, err error, ok bool) {
 	}
 	defer cancel()
 	w.beginWait(opConnect, r.clock.Now())
-	session, err = r.plan.Connector.Connect(ctx)
+	connector := r.plan.Units[w.info.Unit].Connector
+	if connector == nil {
+		connector = r.plan.Connector
+	}
+	session, err = connector.Connect(ctx)
 	if _, ok := w.endWait(); !ok {
 		// The guard has given the slot back.
 		if session != nil {
@@ -214,6 +232,20 @@ func (w *worker) closeSession() bool {
 		return false
 	}
 	w.setSession(nil)
+	return true
+}
+
+// disconnect ends the session because the program says so; it does nothing when there is none. It
+// is false when the guard has left the worker behind.
+func (w *worker) disconnect() bool {
+	if w.session == nil {
+		return true
+	}
+	if !w.closeSession() {
+		return false
+	}
+	w.openTran, w.parted = false, true
+	w.counts.disconnects.Add(1)
 	return true
 }
 
@@ -287,6 +319,9 @@ func (w *worker) call(req *Request) bool {
 	if r.stopping() {
 		w.cut = true
 		return false
+	}
+	if req.Kind == Disconnect {
+		return w.disconnect()
 	}
 	if w.session == nil && !w.reopen() {
 		return false

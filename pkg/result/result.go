@@ -139,6 +139,8 @@ type Load struct {
 	LostConnections int64 `json:"lost_connections"`
 	// Reconnects counts connections opened again.
 	Reconnects int64 `json:"reconnects"`
+	// Disconnects counts sessions that the script ended in good order.
+	Disconnects int64 `json:"disconnects"`
 	// GivenUp counts connections that broke and were not opened again, their remaining iterations
 	// not being attempted.
 	GivenUp int `json:"given_up"`

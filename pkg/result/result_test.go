@@ -30,7 +30,7 @@ func full() Run {
 			Iterations: 490, Batches: 490, FailedIterations: 4, FailedBatches: 4, InDoubt: 3, Cancelled: 2, Skipped: 1, Attempted: 500,
 			PlannedIterations: 510, AttemptedIterations: 500, InDoubtIterations: 3, CancelledIterations: 2, SkippedIterations: 1,
 			Rows: 490, ErrorsByNumber: map[int32]int64{1205: 3, 8134: 2, 50000: 1}, Deadlocks: 3, Timeouts: 2, OpenTran: 1,
-			Connections: 10, Connected: 9, ConnectFailed: 1, LateConnections: 1, LostConnections: 2, Reconnects: 1, GivenUp: 1, Abandoned: 1, Interrupted: true,
+			Connections: 10, Connected: 9, ConnectFailed: 1, LateConnections: 1, LostConnections: 2, Reconnects: 1, Disconnects: 3, GivenUp: 1, Abandoned: 1, Interrupted: true,
 			ElapsedS: 1.5, ConnectS: 0.25, RunS: 1.25, BatchesPerS: 392, IterationsPerS: 392, CPUUserS: 0.5, CPUSystemS: 0.125, ConnectCPUS: 0.0625,
 			Latency: Latency{Batch: p, Iteration: p}, FailedLatency: Latency{Batch: p, Iteration: p}, ClockResolutionUS: 0.04,
 			Series:      []Point{{AtS: 1, Batches: 400, Failed: 7, BatchesPerS: 400, P50US: 1000, P99US: 4000, MaxUS: 12000, Connections: 9}},
