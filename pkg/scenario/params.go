@@ -65,9 +65,6 @@ func (p *boundBatches) Iteration(w driver.Worker, i int64) iter.Seq[*driver.Requ
 				if !yield(r) {
 					return
 				}
-				if s.after > 0 && !pause(p.ctx, s.after) {
-					return
-				}
 			}
 		}
 	}

@@ -69,7 +69,7 @@ func (r Run) Unit(ctx context.Context, s driver.Session, o RunOptions) (driver.U
 	source := driver.Source{File: r.String(), Line: 1, Batch: 1}
 	switch o.Mode {
 	case Batch, "":
-		p := &batches{ctx: ctx, steps: []step{{request: &driver.Request{Text: r.Batch, Source: source}, count: 1}}}
+		p := &batches{steps: []step{{request: &driver.Request{Text: r.Batch, Source: source}, count: 1}}}
 		return driver.Unit{Name: r.String(), Program: p}, nil
 	case TVP:
 		seeds, err := readSeeds(ctx, s, r.Part)

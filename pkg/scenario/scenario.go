@@ -14,27 +14,25 @@ import (
 )
 
 // FromScript makes a unit of a script: each iteration runs its batches in order, each as often as
-// its count says. A pause that the script asks for (WAITAFTER) is made after the batch, inside
-// the iteration, and ends early when ctx does.
+// its count says, or the commands of an .rml file in the file's order. A pause that the file asks
+// for (WAITAFTER) is made after the command, inside the iteration, and ends early when ctx does.
 func FromScript(ctx context.Context, s script.Script) (driver.Unit, error) {
-	p := &batches{ctx: ctx}
 	name := "query"
 	if s.Path != "" {
 		name = filepath.Base(s.Path)
 	}
+	if s.Commands != nil {
+		p, err := fromCommands(ctx, s)
+		return driver.Unit{Name: name, Program: p}, err
+	}
+	p := &batches{}
 	for i, b := range s.Batches {
-		source := driver.Source{Line: b.Line, Batch: i + 1}
-		if s.Path != "" {
-			source.File = s.Path
-			if abs, err := filepath.Abs(s.Path); err == nil {
-				source.File = abs
-			}
-		}
+		source := driver.Source{File: fullPath(s.Path), Line: b.Line, Batch: i + 1}
 		r, err := request(b.Text, source)
 		if err != nil {
 			return driver.Unit{}, err
 		}
-		p.steps = append(p.steps, step{request: r, count: b.Count, after: b.After})
+		p.steps = append(p.steps, step{request: r, count: b.Count})
 	}
 	return driver.Unit{Name: name, Program: p}, nil
 }
@@ -50,15 +48,11 @@ func FromText(ctx context.Context, text string) (driver.Unit, error) {
 
 // batches is the program of a script. The same requests are yielded in every iteration, so that a
 // repeat count costs no memory.
-type batches struct {
-	ctx   context.Context
-	steps []step
-}
+type batches struct{ steps []step }
 
 type step struct {
 	request *driver.Request
 	count   int64
-	after   time.Duration
 }
 
 func (p *batches) Iteration(driver.Worker, int64) iter.Seq[*driver.Request] {
@@ -66,9 +60,6 @@ func (p *batches) Iteration(driver.Worker, int64) iter.Seq[*driver.Request] {
 		for _, s := range p.steps {
 			for range s.count {
 				if !yield(s.request) {
-					return
-				}
-				if s.after > 0 && !pause(p.ctx, s.after) {
 					return
 				}
 			}

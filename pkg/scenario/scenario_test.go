@@ -82,7 +82,8 @@ func TestWaitAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		u, err := FromScript(ctx, script.Script{Batches: []script.Batch{{Text: "SELECT 1", Count: 1, After: 15 * time.Second}, {Text: "SELECT 2", Count: 1, After: time.Hour}}})
+		u, err := FromScript(ctx, script.Script{Commands: []script.Command{
+			{Kind: script.Lang, Text: "SELECT 1", After: 15 * time.Second}, {Kind: script.Lang, Text: "SELECT 2", After: time.Hour}}})
 		if err != nil {
 			t.Fatal(err)
 		}

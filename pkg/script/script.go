@@ -10,22 +10,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Batch is the text between two GO lines, sent to the server in one request.
 type Batch struct {
-	Text  string        // without the GO line
-	Line  int           // the line of the input on which Text begins, from 1
-	Count int64         // how often it runs: the number behind GO, else 1
-	After time.Duration // pause after each execution (WAITAFTER of an .rml file)
+	Text  string // without the GO line
+	Line  int    // the line of the input on which Text begins, from 1
+	Count int64  // how often it runs: the number behind GO, else 1
 }
 
 // Script is one input, read and split.
 type Script struct {
 	Path     string   // as opened; "" for text from the command line
 	Encoding Encoding // how its bytes were read
-	Batches  []Batch  // never empty, all with a Count of at least 0
+	Batches  []Batch  // never empty, all with a Count of at least 0; nil for an .rml file
+	// Commands are what an .rml file holds in place of batches, never empty.
+	Commands []Command
 }
 
 // Error is a fault in an input, with its place.
@@ -59,9 +59,12 @@ func Load(path string) (Script, error) { return CodePage(0).Load(path) }
 
 // Load is the function Load for a file whose code page is known.
 func (p CodePage) Load(path string) (Script, error) {
+	if strings.EqualFold(filepath.Ext(path), ".rml") {
+		return p.loadRML(path)
+	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return Script{}, &Error{Path: path, Text: "cannot read the input file: " + cause(err), Err: err}
+		return Script{}, unreadable(path, err)
 	}
 	text, enc, err := p.Decode(b)
 	if err != nil {
@@ -72,18 +75,44 @@ func (p CodePage) Load(path string) (Script, error) {
 		return Script{}, err
 	}
 	s := Script{Path: path, Encoding: enc}
-	if strings.EqualFold(filepath.Ext(path), ".rml") {
-		s.Batches, err = ReadRML(path, text)
-	} else {
-		s.Batches, err = Split(path, text)
-	}
-	if err != nil {
+	if s.Batches, err = Split(path, text); err != nil {
 		return Script{}, err
 	}
 	if len(s.Batches) == 0 {
 		return Script{}, &Error{Path: path, Text: "nothing to run: the file holds no batch"}
 	}
 	return s, nil
+}
+
+// loadRML reads an .rml file without holding more of it than its commands, unless its
+// code page is given or it is no regular file.
+func (p CodePage) loadRML(path string) (Script, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Script{}, unreadable(path, err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return Script{}, unreadable(path, err)
+	}
+	s := Script{Path: path}
+	if p == 0 && st.Mode().IsRegular() {
+		s.Commands, s.Encoding, err = ReadRML(path, f)
+	} else {
+		s.Commands, s.Encoding, err = p.readRML(path, f)
+	}
+	if err != nil {
+		return Script{}, err
+	}
+	if len(s.Commands) == 0 {
+		return Script{}, &Error{Path: path, Text: "nothing to run: the file holds no command"}
+	}
+	return s, nil
+}
+
+func unreadable(path string, err error) error {
+	return &Error{Path: path, Text: "cannot read the input file: " + cause(err), Err: err}
 }
 
 // FromText splits a query given on the command line.

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
@@ -161,58 +160,6 @@ func TestExpand(t *testing.T) {
 	if _, err := Expand(filepath.Join(dir, "none", "*.sql")); err == nil {
 		t.Error("a missing directory is no error")
 	}
-}
-
-func TestReadRML(t *testing.T) {
-	t.Parallel()
-	const head = `<?xml version="1.0" encoding="UTF-16"?>` + "\n"
-	tests := map[string]struct {
-		in   string
-		want []Batch
-		err  string
-	}{
-		"wait after": {`<RML><LANG WAITAFTER="15sec"><CMD>select @@VERSION</CMD></LANG></RML>`,
-			[]Batch{{"select @@VERSION", 1, 1, 15 * time.Second}}, ""},
-		"units": {head + "<RML>\n<LANG WAITAFTER='250ms'><CMD>a</CMD></LANG>\n<LANG WAITAFTER='2 min'><CMD><![CDATA[b < c]]></CMD></LANG></RML>",
-			[]Batch{{"a", 3, 1, 250 * time.Millisecond}, {"b < c", 4, 1, 2 * time.Minute}}, ""},
-		"no wait":           {"<RML><LANG><CMD>select 1</CMD></LANG></RML>", []Batch{{"select 1", 1, 1, 0}}, ""},
-		"unknown element":   {"<RML>\n  <DISCONNECT/></RML>", nil, "x.rml, line 2, column 3: <DISCONNECT> is not supported"},
-		"unknown attribute": {`<RML><LANG FOO="1"><CMD>a</CMD></LANG></RML>`, nil, "attribute FOO"},
-		"bad time":          {`<RML><LANG WAITAFTER="soon"><CMD>a</CMD></LANG></RML>`, nil, `WAITAFTER="soon" is not a time`},
-		"no unit":           {`<RML><LANG WAITAFTER="15"><CMD>a</CMD></LANG></RML>`, nil, "is not a time"},
-		"not closed":        {"<RML><LANG><CMD>a</CMD></LANG>", nil, "cannot read the .rml file"},
-		"no RML":            {"", nil, "there is no <RML> element"},
-		"no CMD":            {"<RML><LANG></LANG></RML>", nil, "<LANG> has no <CMD>"},
-		"two roots":         {"<RML/><RML/>", nil, "one <RML> element"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, err := ReadRML("x.rml", tt.in)
-			if tt.err != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.err) {
-					t.Errorf("got %v, want it to say %q", err, tt.err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(tt.want, got); d != "" {
-				t.Errorf("batches (-want +got):\n%s", d)
-			}
-		})
-	}
-}
-
-func FuzzReadRML(f *testing.F) {
-	f.Add(`<RML><LANG WAITAFTER="1.5s"><CMD><![CDATA[a]]></CMD></LANG></RML>`)
-	f.Add("<RML>\n<x")
-	f.Fuzz(func(t *testing.T, text string) {
-		if _, err := ReadRML("f", text); err != nil && err.Error() == "" {
-			t.Error("an error without words")
-		}
-	})
 }
 
 func FuzzDecode(f *testing.F) {
