@@ -171,6 +171,11 @@ const fewWorkers = 256
 
 func (f *first) Connect(ctx context.Context) (driver.Session, error) {
 	s, err := f.inner.Connect(ctx)
+	return f.look(ctx, s, err)
+}
+
+// look takes what a connector returned, and returns the same.
+func (f *first) look(ctx context.Context, s driver.Session, err error) (driver.Session, error) {
 	if err != nil || f.asked.Swap(true) {
 		return s, err
 	}

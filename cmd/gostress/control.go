@@ -59,7 +59,9 @@ func (r *stressRun) effects() error {
 				"QuotedIdentifier", "AutocommitMode", "PrepareExecute", "CursorType", "CursorConcurrency", "RowFetchDelay":
 			default:
 				if section == ostress.ReplaySection {
-					r.say(fmt.Sprintf("%s: %s has no effect in stress mode", ctl.Where(key), key))
+					if r.cmd.RunMode != "replay" {
+						r.say(fmt.Sprintf("%s: %s has no effect in stress mode", ctl.Where(key), key))
+					}
 					continue
 				}
 				refused = append(refused, fmt.Errorf("%s: %s is not supported", ctl.Where(key), key))

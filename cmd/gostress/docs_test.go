@@ -48,20 +48,27 @@ func TestDocs(t *testing.T) {
 	testscript.Run(t, p)
 }
 
-// pageScript makes a script of the lines in a page's fences marked sh.
+// pageScript makes a script of the lines in a page's fences marked sh. A fence
+// marked with a language and a name shows a file, which the commands find.
 func pageScript(page string) (string, error) {
 	f, err := os.Open(page)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	var sb strings.Builder
-	in := false
+	var sb, shown strings.Builder
+	in, file := false, false
 	for sc, n := bufio.NewScanner(f), 1; sc.Scan(); n++ {
 		line := strings.TrimSpace(sc.Text())
 		switch {
 		case strings.HasPrefix(line, "```"):
-			in = line == "```sh"
+			_, name, has := strings.Cut(line, " ")
+			in, file = line == "```sh", has
+			if has {
+				fmt.Fprintf(&shown, "-- %s --\n", name)
+			}
+		case file:
+			fmt.Fprintln(&shown, sc.Text())
 		case in && line != "" && !strings.HasPrefix(line, "#"):
 			args, code, err := commandLine(line)
 			if err != nil {
@@ -77,6 +84,10 @@ func pageScript(page string) (string, error) {
 			sb.WriteByte('\n')
 		}
 	}
+	if sb.Len() == 0 {
+		return "", nil
+	}
+	sb.WriteString(shown.String())
 	return strings.ReplaceAll(sb.String(), "'-S127.0.0.1,@PORT@'", "-S127.0.0.1,$PORT"), nil
 }
 

@@ -49,7 +49,7 @@ func startServer() (int, error) {
 	}
 	eng := exec.New(exec.Options{Version: "test", ServerName: "TESTSRV"})
 	go func() {
-		_ = server.Serve(context.Background(), server.Options{Listener: ln, Engine: eng, Users: map[string]string{"sa": testPassword}})
+		_ = server.Serve(context.Background(), server.Options{Listener: ln, Engine: eng, Users: map[string]string{"sa": testPassword, "ann": testPassword}})
 	}()
 	return ln.Addr().(*net.TCPAddr).Port, nil
 }
@@ -102,6 +102,7 @@ func scriptParams(server func() (int, error)) testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exitcode": exitCode, "utf8": toUTF8, "size": fileSize, "glob": globs, "await": await,
 			"leftover": leftover, "program": program, "expand": expand, "cp1251": toCP1251,
+			"utf16": toUTF16,
 		},
 	}
 }

@@ -173,7 +173,10 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	if err != nil {
 		return err
 	}
-	units, err := r.units(a, tgt)
+	one := &first{inner: tgt, say: r.say}
+	pauses, endPauses := context.WithCancel(a.ctx)
+	defer endPauses()
+	units, err := r.units(pauses, a, one)
 	if err != nil {
 		return err
 	}
@@ -181,6 +184,7 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 		return err
 	}
 	threads := len(units) * r.connections
+	one.threads = threads
 	dir, err := r.openDir(started)
 	if err != nil {
 		return err
@@ -212,7 +216,6 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	r.log.Line("Creating %d thread(s) to process queries", threads)
 
 	r.log.FileLine("Sessions of this run: SELECT * FROM sys.dm_exec_sessions WHERE program_name = N'%s'", strings.ReplaceAll(c.appName(), "'", "''"))
-	one := &first{inner: tgt, threads: threads, say: r.say}
 	events := ostress.Events{Log: r.log, Threads: threads, Verbose: c.Verbose, Inputs: r.inputs, Describe: describe}
 	load, err := driver.Run(a.ctx, driver.Plan{
 		Connector:          one,
@@ -225,9 +228,14 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 		Reconnect:          r.reconnect,
 		StopOnError:        c.StopOnError,
 		Sink:               sink,
-		Events:             events.Event,
-		Verbose:            c.Verbose,
-		Progress:           live.Update,
+		Events: func(e driver.Event) {
+			if e.Kind == driver.Stopping {
+				endPauses()
+			}
+			events.Event(e)
+		},
+		Verbose:  c.Verbose,
+		Progress: live.Update,
 	})
 	if ostress.Told(err) {
 		err = &connectedNobody{err}

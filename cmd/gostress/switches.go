@@ -72,10 +72,9 @@ func (r *stressRun) check() error {
 			return bad("-a is the password of a replay's logins: it goes with -mreplay")
 		}
 	case "replay":
-		if c.ControlFile == "" {
-			return bad("-mreplay needs a control file: -c names it, gostress control-file prints one")
+		if err := r.checkReplay(); err != nil {
+			return err
 		}
-		return bad("-mreplay is not supported")
 	default:
 		return bad("-m%s: the mode is stress or replay", c.RunMode)
 	}

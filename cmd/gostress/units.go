@@ -12,20 +12,23 @@ import (
 	"gostress/workloads"
 )
 
-// units are what the connections run: one for each file, query or workload.
-func (r *stressRun) units(a *app, tgt connector) ([]driver.Unit, error) {
+// units are what the connections run: one for each file, query or workload. The
+// pauses in them end with ctx.
+func (r *stressRun) units(ctx context.Context, a *app, one *first) ([]driver.Unit, error) {
 	c := r.cmd
 	switch {
+	case c.RunMode == "replay":
+		return r.replayUnits(ctx, a, one)
 	case c.Query != "":
-		u, err := scenario.FromText(a.ctx, c.Query)
+		u, err := scenario.FromText(ctx, c.Query)
 		return []driver.Unit{u}, err
 	case c.Workload != "":
 		run, err := scenario.FindRun(c.Workload)
 		if err != nil {
 			return nil, err
 		}
-		ctx, cancel := withTimeout(a.ctx, r.login)
-		s, err := tgt.Connect(ctx)
+		login, cancel := withTimeout(a.ctx, r.login)
+		s, err := one.inner.Connect(login)
 		cancel()
 		if err != nil {
 			return nil, err
@@ -55,7 +58,7 @@ func (r *stressRun) units(a *app, tgt connector) ([]driver.Unit, error) {
 		if err != nil {
 			return nil, err
 		}
-		u, err := scenario.FromScript(a.ctx, s)
+		u, err := scenario.FromScript(ctx, s)
 		if err != nil {
 			return nil, err
 		}

@@ -37,8 +37,8 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
  -N  --no-exit-line      do not print the last line
  -M  --max-threads       most threads (default 10000)
  -T  --trace-flag        146: do not ask for encryption beyond the login
+ -m  --run-mode          stress (default), or replay: recorded .rml files in their order, with -c
  -a  --replay-password   password of a replay's logins, with -mreplay
- -m  --run-mode          stress
      --json FILE         the result as JSON
      --encrypt           mandatory (default), optional, strict or disable    (GOSTRESS_ENCRYPT)
      --trust-server-certificate                                   (GOSTRESS_TRUST_SERVER_CERTIFICATE=1)
@@ -49,6 +49,4 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
      --language NAME     the sessions' language, as SET LANGUAGE takes it
      --app-name, --application-intent readonly, --server-spn, --multi-subnet-failover
      --connect-concurrency N (default 64), --reconnect backoff|never|always
-
-Not supported: -mreplay.
 `
