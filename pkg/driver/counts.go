@@ -12,7 +12,9 @@ type counts struct {
 	attempted, good, failed, inDoubt, cancelled, skipped             atomic.Int64
 	itAttempted, itGood, itFailed, itInDoubt, itCancelled, itSkipped atomic.Int64
 
-	rows, errors, timeouts, openTran, lost, reconnects, disconnects atomic.Int64
+	rows, errors, timeouts, openTran, lost, reconnects atomic.Int64
+
+	retries, throttled, injectedCancels, injectedDisconnects, disconnects, rolledBack atomic.Int64
 }
 
 func (c *counts) addTo(l *result.Load) {
@@ -33,5 +35,10 @@ func (c *counts) addTo(l *result.Load) {
 	l.OpenTran += c.openTran.Load()
 	l.LostConnections += c.lost.Load()
 	l.Reconnects += c.reconnects.Load()
+	l.Retries += c.retries.Load()
+	l.Throttled += c.throttled.Load()
+	l.InjectedCancels += c.injectedCancels.Load()
+	l.InjectedDisconnects += c.injectedDisconnects.Load()
 	l.Disconnects += c.disconnects.Load()
+	l.RolledBack += c.rolledBack.Load()
 }

@@ -35,6 +35,18 @@ const (
 	// Abandoned is a worker that did not end in time after the run did; its session is left to
 	// the operating system.
 	Abandoned
+	// Retried is a batch that is sent again; Source is set, and Server or Err says why. It, Cancelled
+	// and Disconnected come when Plan.Verbose is.
+	Retried
+	// Cancelled is a batch that Plan.Faults cancelled.
+	Cancelled
+	// Disconnected is a connection that the run itself ended.
+	Disconnected
+	// RolledBack is a transaction that was open when its worker's work ended; Err is set when that
+	// failed.
+	RolledBack
+	// TooManyErrors is a worker that ends, having reached Plan.MaxWorkerErrors.
+	TooManyErrors
 )
 
 // String names the kind.
@@ -46,7 +58,8 @@ func (k EventKind) String() string {
 }
 
 var eventNames = [...]string{"worker created", "connected", "connect failed", "begun", "query error",
-	"query timeout", "lost", "reconnected", "reconnect failed", "gave up", "suppressed", "stopping", "abandoned"}
+	"query timeout", "lost", "reconnected", "reconnect failed", "gave up", "suppressed", "stopping", "abandoned",
+	"retried", "cancelled", "disconnected", "rolled back", "too many errors"}
 
 // Event is something a log would say. Events are passed on by one goroutine, in the order in
 // which they happened in each worker, through a bounded queue. Of QueryError, ConnectFailed, Lost

@@ -86,7 +86,7 @@ func (w *worker) watch(now, stopped time.Duration) {
 		// Read before the swap: if that succeeds, this was the context of the request in flight.
 		cancel := w.cancel.Load()
 		if w.wait.CompareAndSwap(mark, -mark) {
-			w.firedAt = now
+			w.firedAt.Store(int64(now))
 			(*cancel)(errQueryTimeout)
 		}
 	case w.overdue(mark, now, stopped):
@@ -107,10 +107,10 @@ func (w *worker) overdue(mark int64, now, stopped time.Duration) bool {
 	switch w.op.Load() {
 	case opConnect:
 		return plan.LoginTimeout > 0 && now-started >= plan.LoginTimeout+plan.CancelGrace
-	case opClose:
+	case opClose, opAside:
 		return now-started >= plan.CancelGrace
 	}
-	return mark < 0 && now-w.firedAt >= plan.CancelGrace
+	return mark < 0 && now-time.Duration(w.firedAt.Load()) >= plan.CancelGrace
 }
 
 // closeFromOutside closes the session under a worker that waits for it.
@@ -127,18 +127,32 @@ func (w *worker) closeFromOutside() {
 func (w *worker) abandon() {
 	r, c := w.run, &w.counts
 	err := context.Cause(r.ctx)
-	switch w.op.Load() {
+	op := w.op.Load()
+	// What is unfinished ends here: the batch, if one is, and the iteration.
+	doubt := w.doubt
+	if w.pending == pendingDoubt || op == opDo {
+		c.inDoubt.Add(1)
+		doubt = true
+	} else if w.pending == pendingFailed {
+		c.failed.Add(1)
+	}
+	if w.inIteration {
+		switch {
+		case doubt:
+			c.itInDoubt.Add(1)
+		case op == opConnect && w.pending == notPending:
+			c.itSkipped.Add(1)
+		default:
+			c.itFailed.Add(1)
+		}
+	}
+	switch op {
 	case opConnect:
 		<-r.logins
 		err = errors.New("the login did not end in time")
 		if w.inIteration {
 			w.gone = true
 			r.gaveUp.Add(1)
-			if w.doubt {
-				c.itInDoubt.Add(1)
-			} else {
-				c.itSkipped.Add(1)
-			}
 			break
 		}
 		w.connectFailed(err)
@@ -151,21 +165,14 @@ func (w *worker) abandon() {
 			err = errors.New("a request did not end in time, even though its connection was closed")
 			c.timeouts.Add(1)
 			r.gaveUp.Add(1)
-			c.inDoubt.Add(1)
-			c.itInDoubt.Add(1)
-		} else {
-			c.cancelled.Add(1)
-			if w.doubt {
-				c.itInDoubt.Add(1)
-			} else {
-				c.itCancelled.Add(1)
-			}
 		}
+	case opClose, opAside:
+		r.open.Add(-1)
 	}
+	w.ended()
 	r.abandoned.Add(1)
 	e := w.event(Abandoned)
 	e.Err = err
 	r.events.offer(e, 0)
-	w.ended()
 	r.workerEnded()
 }

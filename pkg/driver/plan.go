@@ -60,6 +60,20 @@ type Plan struct {
 	// StopOnError ends the run at the first error of class 11 or above, timeout or broken
 	// connection (-b).
 	StopOnError bool
+	// QueryDelay is a pause before each batch of a worker but its first, inside the iteration.
+	QueryDelay time.Duration
+	// MaxRetries is how often a batch is sent again that a deadlock, a write conflict or a throttling
+	// server failed. It is still one batch: what came of it in the end counts, its service time is
+	// from the first sending, and what it did before it failed, if it is not one transaction, is
+	// done again. RetryInDoubt sends again what timed out or lost its connection too, though it may
+	// have taken effect.
+	MaxRetries   int
+	RetryInDoubt bool
+	// MaxWorkerErrors ends a worker after so many batches that failed or are in doubt; 0 is never.
+	MaxWorkerErrors int64
+	// Faults are what the run does to its own connections and batches.
+	Faults Faults
+
 	// FilesPerConnection is how many file descriptors a connection takes, to be checked against
 	// the process's limit. 0 is one, and one more with a Sink; negative is none.
 	FilesPerConnection int

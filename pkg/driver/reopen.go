@@ -16,11 +16,24 @@ var errKilled = errors.New("the session was ended on the server (KILL or ROLLBAC
 
 // reopen opens the worker's connection again for the request at hand. It is false when the
 // request cannot be sent: the run is stopping, the connection is given up, or the guard has left
-// the worker behind. A session that the program ended was not broken: another is opened at once.
+// the worker behind.
 func (w *worker) reopen() bool {
+	if w.open() {
+		return true
+	}
+	if w.gone {
+		w.counts.attempted.Add(1)
+		w.counts.skipped.Add(1)
+	}
+	return false
+}
+
+// open is reopen without a request at hand. A session that the run itself ended was not broken:
+// another is opened at once.
+func (w *worker) open() bool {
 	r := w.run
-	parted := w.parted
-	w.parted = false
+	parted := w.onPurpose
+	w.onPurpose = false
 	switch {
 	case parted:
 	case r.plan.Reconnect == ReconnectNever:
@@ -73,12 +86,10 @@ func (w *worker) reopen() bool {
 	}
 }
 
-// giveUp ends the worker's work; the request at hand is skipped.
+// giveUp ends the worker's work.
 func (w *worker) giveUp(err error) bool {
 	w.gone = true
 	w.run.gaveUp.Add(1)
-	w.counts.attempted.Add(1)
-	w.counts.skipped.Add(1)
 	e := w.event(GaveUp)
 	e.Err = err
 	w.run.events.offer(e, 0)

@@ -8,8 +8,8 @@ const (
 	Text Kind = iota
 	// RPC is a procedure called by name.
 	RPC
-	// Disconnect ends the session in good order, if there is one; the next request opens another.
-	// It is no batch, and counted in result.Load.Disconnects alone.
+	// Disconnect ends the session in good order, and nothing is sent; the next request opens
+	// another. It is no batch: Load.Disconnects alone counts it.
 	Disconnect
 )
 

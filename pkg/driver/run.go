@@ -58,6 +58,7 @@ type runner struct {
 
 	stopped                                          atomic.Bool // by stop, not by the caller
 	open, connected, late, failed, gaveUp, abandoned atomic.Int64
+	spent                                            atomic.Int64 // workers with too many errors
 
 	mu       sync.Mutex
 	firstErr error // of the first worker that could not connect
@@ -133,6 +134,9 @@ func (p *Plan) complete() error {
 	case p.Iterations < 1:
 		return fmt.Errorf("%d iterations: at least one is needed", p.Iterations)
 	}
+	if err := p.Faults.check(); err != nil {
+		return err
+	}
 	if p.CancelGrace <= 0 {
 		p.CancelGrace = DefaultCancelGrace
 	}
@@ -185,7 +189,7 @@ func (r *runner) makeSinks() error {
 		w := &r.workers[i]
 		sink, err := r.plan.Sink(w.info.Unit, w.info.Conn)
 		if err != nil {
-			r.closeSinks(0)
+			r.leaveOut(0)
 			return err
 		}
 		w.sink = sink
@@ -193,9 +197,10 @@ func (r *runner) makeSinks() error {
 	return nil
 }
 
-// closeSinks closes those of the workers from the given one on, none of which has started.
-func (r *runner) closeSinks(from int) {
+// leaveOut ends the workers from the given one on, none of which has started.
+func (r *runner) leaveOut(from int) {
 	for i := from; i < len(r.workers); i++ {
+		r.workers[i].ended()
 		r.workers[i].closeSink()
 	}
 }
@@ -208,10 +213,7 @@ func (r *runner) connectAndRun() error {
 	err := first.connectErr
 	var refused *LoginError
 	if r.stopping() || errors.As(err, &refused) && refused.Refused() {
-		r.closeSinks(1)
-		for i := 1; i < len(r.workers); i++ {
-			r.workers[i].ended()
-		}
+		r.leaveOut(1)
 	} else {
 		for i := 1; i < len(r.workers); i++ {
 			r.start(&r.workers[i])
@@ -270,6 +272,9 @@ func (r *runner) verdict() error {
 	if given := r.gaveUp.Load(); given > 0 && given == r.connected.Load() {
 		return &StoppedError{Reason: "every connection was lost and none could be opened again"}
 	}
+	if spent := r.spent.Load(); spent > 0 && spent+r.gaveUp.Load() == r.connected.Load() {
+		return &StoppedError{Reason: fmt.Sprintf("every connection ended after %d errors", r.plan.MaxWorkerErrors)}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.sinkErr != nil {
@@ -285,10 +290,10 @@ func (r *runner) complete() bool {
 	}
 	for i := range r.workers {
 		w := &r.workers[i]
-		if w.connectErr != nil || w.gone {
+		if w.connectErr != nil || w.gone || w.spent {
 			continue
 		}
-		if w.counts.itAttempted.Load() < r.plan.Iterations || w.counts.itCancelled.Load() > 0 {
+		if w.counts.itAttempted.Load() < r.plan.Iterations || w.cutShort || w.wait.Load() == abandoned {
 			return false
 		}
 	}
@@ -372,6 +377,7 @@ func (r *runner) load(started time.Duration, startCPU clock.CPU) result.Load {
 		LateConnections:   int(r.late.Load()),
 		GivenUp:           int(r.gaveUp.Load()),
 		Abandoned:         int(r.abandoned.Load()),
+		EndedByErrors:     int(r.spent.Load()),
 		ErrorsByNumber:    map[int32]int64{},
 		ClockResolutionUS: latency.Microseconds(r.clock.Resolution()),
 		Series:            append([]result.Point{}, r.series.Points()...),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +16,7 @@ const (
 	opConnect uint32 = iota
 	opDo
 	opClose
+	opAside // a request that is none of the program's
 )
 
 // worker owns one connection and runs its unit's program on it.
@@ -43,8 +43,10 @@ type worker struct {
 	settled    chan struct{} // closed when connected or not; connectErr is set before
 	connectErr error
 	killed     bool // the session was ended on purpose
-	parted     bool // the program ended the last session in good order
+	onPurpose  bool // by the run itself
 	gone       bool // it broke and is not opened again
+	spent      bool // it had too many errors
+	cutShort   bool // the stop of the run cut an iteration short
 
 	counts     counts
 	errors     map[int32]int64 // by number
@@ -55,12 +57,28 @@ type worker struct {
 	sent            bool // a batch was sent; from and to are set
 	from, to        time.Duration
 	doubt, cut, bad bool // a batch is in doubt; the run was stopped; a batch failed
+	cancelled       bool // a batch was cancelled by the run itself
 	openTran        bool
+	number          int64 // batches taken up so far, for the faults
+	throttles       int   // throttled answers in a row
+	pending         pending
+	told            atomic.Bool // ended was called
 
 	// The guard's own.
-	firedAt, closedAt time.Duration
-	timedOut          bool
+	closedAt time.Duration
+	timedOut bool
+	// firedAt is when the request in flight was cancelled, by the guard or by a fault.
+	firedAt atomic.Int64
 }
+
+// pending is what became so far of a batch that is to be sent again, for the guard.
+type pending uint8
+
+const (
+	notPending pending = iota
+	pendingFailed
+	pendingDoubt
+)
 
 func (w *worker) init(r *runner, id int) {
 	n := r.plan.Connections
@@ -102,20 +120,20 @@ func (w *worker) main() {
 		case <-w.run.done:
 		}
 	}
-	if !w.closeSession() {
+	w.ended()
+	if !w.rollBack() || !w.closeSession() {
 		return
 	}
 	w.closeSink()
 	if cancel := w.cancel.Load(); cancel != nil {
 		(*cancel)(nil)
 	}
-	w.ended()
 	w.run.workerEnded()
 }
 
-// ended is called once for each worker, by itself or by the guard, when it will run nothing more.
+// ended tells the program, once, that the worker will run nothing more.
 func (w *worker) ended() {
-	if e, ok := w.program.(Ender); ok {
+	if e, ok := w.program.(Ender); ok && w.told.CompareAndSwap(false, true) {
 		e.Ended(w.info)
 	}
 }
@@ -235,20 +253,6 @@ func (w *worker) closeSession() bool {
 	return true
 }
 
-// disconnect ends the session because the program says so; it does nothing when there is none. It
-// is false when the guard has left the worker behind.
-func (w *worker) disconnect() bool {
-	if w.session == nil {
-		return true
-	}
-	if !w.closeSession() {
-		return false
-	}
-	w.openTran, w.parted = false, true
-	w.counts.disconnects.Add(1)
-	return true
-}
-
 func (w *worker) closeSink() {
 	closer, ok := w.sink.(io.Closer)
 	if !ok {
@@ -261,232 +265,4 @@ func (w *worker) closeSink() {
 		}
 		w.run.mu.Unlock()
 	}
-}
-
-// iterate runs the program as often as asked. It is false when the guard has left the worker
-// behind.
-func (w *worker) iterate() bool {
-	for i := int64(0); i < w.run.plan.Iterations; i++ {
-		if w.gone || w.run.stopping() {
-			return true
-		}
-		w.counts.itAttempted.Add(1)
-		w.sent, w.doubt, w.cut, w.bad, w.openTran = false, false, false, false, false
-		w.inIteration = true
-		w.program.Iteration(w.info, i)(w.yield)
-		if w.wait.Load() == abandoned {
-			return false
-		}
-		w.inIteration = false
-		w.endIteration()
-	}
-	return true
-}
-
-// endIteration puts the iteration into its class.
-func (w *worker) endIteration() {
-	c := &w.counts
-	switch {
-	case w.doubt:
-		c.itInDoubt.Add(1)
-	case w.cut:
-		c.itCancelled.Add(1)
-		return
-	case w.gone:
-		c.itSkipped.Add(1)
-		return
-	case w.bad:
-		c.itFailed.Add(1)
-	default:
-		c.itGood.Add(1)
-	}
-	if w.openTran {
-		c.openTran.Add(1)
-	}
-	if !w.sent || w.cut {
-		return
-	}
-	class := iterationGood
-	if w.doubt || w.bad {
-		class = iterationFailed
-	}
-	w.latency.Record(class, w.to-w.from)
-}
-
-// call carries out one request. It is what the program yields to; false ends the iteration.
-func (w *worker) call(req *Request) bool {
-	r := w.run
-	if r.stopping() {
-		w.cut = true
-		return false
-	}
-	if req.Kind == Disconnect {
-		return w.disconnect()
-	}
-	if w.session == nil && !w.reopen() {
-		return false
-	}
-	w.counts.attempted.Add(1)
-	start := r.clock.Now()
-	mark := w.beginWait(opDo, start)
-	out, err := w.session.Do(w.ctx, req, w.sink)
-	end := r.clock.Now()
-	left := mark
-	if !w.wait.CompareAndSwap(mark, idle) {
-		var ok bool
-		if left, ok = w.endWait(); !ok {
-			return false
-		}
-	}
-	if !w.sent {
-		w.sent, w.from = true, start
-	}
-	w.to, w.lastAnswer = end, end
-	w.openTran = out.OpenTran
-	if out.Rows != 0 {
-		w.counts.rows.Add(out.Rows)
-	}
-	if err == nil && len(out.Errors) == 0 && left == mark {
-		w.counts.good.Add(1)
-		w.latency.Record(batchGood, end-start)
-		return true
-	}
-	return w.trouble(req, &out, err, left, end-start)
-}
-
-// trouble sorts out a request that did not simply succeed. left is what the guard made of the
-// worker's wait mark. It is false when the iteration cannot go on.
-func (w *worker) trouble(req *Request, out *Outcome, err error, left int64, took time.Duration) bool {
-	r, c := w.run, &w.counts
-	w.countErrors(req, out)
-	if b, ok := w.sink.(Breaker); ok && err != nil {
-		b.Broke(err)
-	}
-	fired := left < 0 && left != closing
-	timedOut := context.Cause(w.ctx) == errQueryTimeout || fired && !r.stopping()
-	if timedOut {
-		w.renewContext()
-	}
-
-	var lost bool // the session is of no use any more
-	var stop string
-	var timeout *TimeoutError
-	var fatal *FatalError
-	var sink *SinkError
-	switch {
-	case err == nil && len(out.Errors) == 0:
-		// The answer came as the timeout fired.
-		c.good.Add(1)
-		w.latency.Record(batchGood, took)
-		if left == closing {
-			w.lost(req, errClosedByUs, out)
-		}
-		return true
-	case err == nil:
-		c.failed.Add(1)
-		w.bad = true
-		lost = left == closing || slices.ContainsFunc(out.Errors, func(e ServerError) bool { return e.Class >= 20 })
-	case errors.As(err, &sink):
-		c.inDoubt.Add(1)
-		w.doubt, lost, stop = true, true, "the results could not be written"
-		err = sink.Err
-	case errors.As(err, &fatal):
-		c.failed.Add(1)
-		w.bad, stop = true, "a request could not be carried out"
-	case timedOut || errors.As(err, &timeout):
-		c.inDoubt.Add(1)
-		c.timeouts.Add(1)
-		w.doubt = true
-		e := w.event(QueryTimeout)
-		e.Source, e.Err = req.Source, err
-		r.events.offer(e, 0)
-		lost = left == closing || !isContextError(err)
-	case r.stopping():
-		c.cancelled.Add(1)
-		w.cut = true
-		w.drop()
-		return false
-	default:
-		c.inDoubt.Add(1)
-		w.doubt, lost = true, true
-	}
-	w.latency.Record(batchFailed, took)
-	if lost && stop == "" {
-		if err == nil {
-			err = out.Errors[len(out.Errors)-1]
-		}
-		w.lost(req, err, out)
-	}
-	w.stopFor(stop, out, err)
-	return true
-}
-
-// isContextError says that a cancelled request ended in good order.
-func isContextError(err error) bool {
-	var timeout *TimeoutError
-	var lost *LostError
-	return !errors.As(err, &lost) &&
-		(errors.As(err, &timeout) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errQueryTimeout))
-}
-
-// stopFor stops the run if the request gave a reason to.
-func (w *worker) stopFor(reason string, out *Outcome, err error) {
-	r := w.run
-	for _, e := range out.Errors {
-		if slices.Contains(quotas, e.Number) {
-			r.stop(&StoppedError{Reason: "the database has reached its quota", Err: e})
-			return
-		}
-	}
-	switch {
-	case reason != "":
-		r.stop(&StoppedError{Reason: reason, Err: err})
-	case !r.plan.StopOnError:
-	case len(out.Errors) > 0:
-		r.stop(&StoppedError{Reason: "a query failed", Err: out.Errors[0]})
-	case err != nil:
-		r.stop(&StoppedError{Reason: "a query failed", Err: err})
-	}
-}
-
-// countErrors counts and reports the errors that the server sent.
-func (w *worker) countErrors(req *Request, out *Outcome) {
-	if len(out.Errors) == 0 {
-		return
-	}
-	if w.errors == nil {
-		w.errors = map[int32]int64{}
-	}
-	w.counts.errors.Add(int64(len(out.Errors)))
-	for i := range out.Errors {
-		w.errors[out.Errors[i].Number]++
-		e := w.event(QueryError)
-		e.Source, e.Server = req.Source, out.Errors[i]
-		w.run.events.offer(e, e.Server.Number)
-	}
-}
-
-// lost notes that the connection broke, and whether on purpose.
-func (w *worker) lost(req *Request, err error, out *Outcome) {
-	var broken *LostError
-	w.killed = errors.As(err, &broken) && broken.Number == numKilled ||
-		slices.ContainsFunc(out.Errors, func(e ServerError) bool { return e.Number == numKilled })
-	w.counts.lost.Add(1)
-	w.drop()
-	e := w.event(Lost)
-	e.Source, e.Err = req.Source, err
-	w.run.events.offer(e, 0)
-}
-
-// drop closes a session that is of no use any more.
-func (w *worker) drop() {
-	if w.session == nil {
-		return
-	}
-	s := w.session
-	w.setSession(nil)
-	w.openTran = false
-	// In a goroutine of its own, bounded at the end of the run: closing can take as long as a
-	// dead peer likes.
-	w.run.closers.Go(func() { _ = s.Close() })
 }

@@ -32,6 +32,15 @@ func Text(w io.Writer, run result.Run) error {
 	if l.OpenTran > 0 {
 		line(&b, "Open tran", "%s iterations ended with a transaction open; what was open at the end is rolled back", count(l.OpenTran))
 	}
+	if extra := list(note{l.Retries, "batches sent again"}, note{l.Throttled, "throttled answers waited out"}, note{l.RolledBack, "open transactions rolled back at the end of their connection"}); extra != "" {
+		line(&b, "Retries", "%s", extra[2:])
+	}
+	if extra := list(note{l.InjectedCancels, "batches cancelled"}, note{l.InjectedDisconnects, "connections cut"}, note{l.Disconnects, "connections ended and opened again"}); extra != "" {
+		line(&b, "By the run", "%s", extra[2:])
+	}
+	if l.EndedByErrors > 0 {
+		line(&b, "", "%s connections ended as they had too many errors", count(int64(l.EndedByErrors)))
+	}
 	line(&b, "Elapsed", "%s (connecting %.3f s, running %.3f s)", Clock(l.ElapsedS), l.ConnectS, l.RunS)
 	line(&b, "Rate", "%s batches/s, %s iterations/s", rate(l.BatchesPerS), rate(l.IterationsPerS))
 	latencies(&b, l)

@@ -92,10 +92,12 @@ type Load struct {
 	FailedIterations int64 `json:"failed_iterations"`
 	// FailedBatches counts batches that the server answered with an error of class 11 or above.
 	FailedBatches int64 `json:"failed_batches"`
-	// InDoubt counts batches whose outcome is unknown: the query timeout cancelled them, or the
-	// connection broke while they were in flight. The server may have committed them.
+	// InDoubt counts batches whose outcome is unknown: the query timeout cancelled them, the
+	// connection broke while they were in flight, or a cancel was not acknowledged. The server may
+	// have committed them.
 	InDoubt int64 `json:"in_doubt"`
-	// Cancelled counts batches in flight when the run was stopped (an interrupt, or -b).
+	// Cancelled counts batches in flight when the run was stopped (an interrupt, or -b), and those that
+	// the run itself cancelled; the server acknowledged the cancel.
 	Cancelled int64 `json:"cancelled"`
 	// Skipped counts batches taken up and not sent, as their connection could not be reopened.
 	Skipped int64 `json:"skipped"`
@@ -127,6 +129,23 @@ type Load struct {
 	// OpenTran counts iterations that ended with a transaction still open.
 	OpenTran int64 `json:"open_tran"`
 
+	// Retries counts sendings of a batch after its first.
+	Retries int64 `json:"retries"`
+	// Throttled counts answers with a transient error of Azure's, each of which was waited out.
+	Throttled int64 `json:"throttled"`
+	// RolledBack counts transactions that were open when the run ended their connection.
+	RolledBack int64 `json:"rolled_back"`
+	// InjectedCancels counts batches that the run itself cancelled (CancelPct) before they ended;
+	// they are in Cancelled, or InDoubt when the server did not acknowledge the cancel.
+	InjectedCancels int64 `json:"injected_cancels,omitempty"`
+	// InjectedDisconnects counts connections that the run itself cut (BatchDisconnectPct).
+	InjectedDisconnects int64 `json:"injected_disconnects,omitempty"`
+	// Disconnects counts connections that the run itself ended in good order (DisconnectPct, or
+	// because its input says so) to open them again.
+	Disconnects int64 `json:"disconnects,omitempty"`
+	// EndedByErrors counts workers that ended as they had too many errors (MaxThreadErrors).
+	EndedByErrors int `json:"ended_by_errors,omitempty"`
+
 	// Connections is the number of connections asked for.
 	Connections int `json:"connections"`
 	// Connected counts those that logged in.
@@ -139,8 +158,6 @@ type Load struct {
 	LostConnections int64 `json:"lost_connections"`
 	// Reconnects counts connections opened again.
 	Reconnects int64 `json:"reconnects"`
-	// Disconnects counts sessions that the script ended in good order.
-	Disconnects int64 `json:"disconnects"`
 	// GivenUp counts connections that broke and were not opened again, their remaining iterations
 	// not being attempted.
 	GivenUp int `json:"given_up"`

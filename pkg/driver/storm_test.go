@@ -1,0 +1,149 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// ending is a program that counts who was told to have ended.
+type ending struct {
+	Program
+	mu    sync.Mutex
+	ended map[int]int
+}
+
+func (e *ending) Ended(w Worker) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ended[w.ID]++
+}
+
+// mixture is a program of batches and disconnects.
+type mixture struct{}
+
+func (m mixture) Iteration(w Worker, i int64) iter.Seq[*Request] {
+	r := rand.New(rand.NewPCG(uint64(w.ID), uint64(i)))
+	return func(yield func(*Request) bool) {
+		for range r.IntN(4) {
+			req := oneRequest
+			if r.IntN(10) == 0 {
+				req = &Request{Kind: Disconnect}
+			}
+			if !yield(req) {
+				return
+			}
+		}
+	}
+}
+
+// Whatever servers and faults do, the counts add up, every worker's end is told once, and nothing is
+// left behind.
+func TestCountsAddUpInAnyStorm(t *testing.T) {
+	t.Parallel()
+	seeds := 300
+	if testing.Short() {
+		seeds = 60
+	}
+	for seed := range uint64(seeds) {
+		synctest.Test(t, func(t *testing.T) { storm(t, seed) })
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+func storm(t *testing.T, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 77))
+	var mu sync.Mutex
+	draw := func(n int) int { mu.Lock(); defer mu.Unlock(); return r.IntN(n) }
+	ms := func(n int) time.Duration { return time.Duration(draw(n)) * time.Millisecond }
+
+	do := func(ctx context.Context, s *session, _ int) (Outcome, error) {
+		out := Outcome{Rows: 1, OpenTran: draw(5) == 0}
+		took := ms(50)
+		switch draw(20) {
+		case 0:
+			out.Errors = []ServerError{{Number: 1205, Class: 13}}
+		case 1:
+			out.Errors = []ServerError{{Number: 40197, Class: 17}}
+		case 2:
+			out.Errors = []ServerError{{Number: 2627, Class: 14}}
+		case 3:
+			return out, &LostError{Number: []int32{0, 596, 40613}[draw(3)], Err: errReset}
+		case 4: // does not acknowledge a cancel
+			select {
+			case <-s.closed:
+				return Outcome{}, &LostError{Err: errReset}
+			case <-time.After(20 * time.Second):
+			}
+		case 5:
+			took = time.Minute
+		case 6:
+			out.Errors = []ServerError{{Number: 823, Class: 24}}
+		}
+		timer := time.NewTimer(took)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return out, nil
+		case <-ctx.Done():
+			return Outcome{OpenTran: out.OpenTran}, ctx.Err()
+		case <-s.closed:
+			return Outcome{}, &LostError{Err: errReset}
+		}
+	}
+	program := &ending{Program: mixture{}, ended: map[int]int{}}
+	p := Plan{
+		Connector: connectFunc(func(ctx context.Context) (Session, error) {
+			if err := wait(ctx, ms(20)); err != nil {
+				return nil, err
+			}
+			switch draw(20) {
+			case 2: // ignores ctx
+				time.Sleep(2 * time.Minute)
+			case 0:
+				return nil, &ConnectError{Err: errReset}
+			case 1:
+				return nil, &LoginError{Number: 18456}
+			}
+			return newSession(do), nil
+		}),
+		Units: []Unit{{Name: "a", Program: program}}, Connections: 1 + draw(8), Iterations: int64(1 + draw(12)), FilesPerConnection: -1,
+		LoginTimeout: time.Duration(draw(2)) * time.Second, QueryTimeout: time.Duration(draw(2)) * 200 * time.Millisecond,
+		Reconnect: Reconnect(draw(3)), ReconnectFor: time.Second, StopOnError: draw(10) == 0,
+		QueryDelay: ms(3), MaxRetries: draw(4), RetryInDoubt: draw(2) == 0, MaxWorkerErrors: int64(draw(3) * draw(8)),
+		Faults: Faults{DisconnectPct: float64(draw(2) * draw(60)), BatchDisconnectPct: float64(draw(2) * draw(30)), CancelPct: float64(draw(2) * draw(40)),
+			CancelDelayMin: ms(20), CancelDelay: ms(60), RollbackOnCancel: draw(2) == 0, Seed: seed},
+		Verbose: draw(2) == 0, Events: func(Event) {},
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if draw(4) == 0 {
+		timer := time.AfterFunc(ms(3000), cancel)
+		defer timer.Stop()
+	}
+	load, err := Run(ctx, p)
+	if wrong := check(load); wrong != nil {
+		t.Errorf("%v (run: %v)\n%+v", wrong, err, p)
+	}
+	var stopped *StoppedError
+	var refused *LoginError
+	if err != nil && !errors.As(err, &stopped) && !errors.As(err, &refused) && !errors.Is(err, ErrNoConnection) && !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	for id := range p.Connections {
+		if program.ended[id] != 1 {
+			t.Errorf("worker %d was told %d times to have ended", id, program.ended[id])
+		}
+	}
+	time.Sleep(3 * time.Minute) // until logins that were left behind have ended
+	if load.Batches > load.Rows {
+		t.Errorf("%d batches, %d rows", load.Batches, load.Rows)
+	}
+}
