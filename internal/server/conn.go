@@ -45,6 +45,7 @@ type conn struct {
 	// a tick ago (seen, its own).
 	seq  atomic.Uint64
 	seen uint64
+	busy atomic.Bool // from the start of a request until its answer is sent
 	attn atomic.Bool // the running request was cancelled by the client
 	gone atomic.Bool // the client went away, or the server wants it to
 
@@ -112,10 +113,11 @@ func (c *conn) closeSession() {
 	c.sess.Close()
 }
 
-// endSoon closes the connection unless a request runs, which closes it itself.
+// endSoon closes the connection, unless a request runs or its answer is still to
+// be sent: then the connection sees that it is gone and closes itself.
 func (c *conn) endSoon() {
 	c.gone.Store(true)
-	if c.seq.Load()&1 == 0 {
+	if !c.busy.Load() {
 		_ = c.tcp.Close()
 		return
 	}

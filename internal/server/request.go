@@ -26,11 +26,15 @@ func (c *conn) handle(m tds.Message) bool {
 		c.out.finish(true)
 		return c.wr.End() == nil
 	}
+	c.busy.Store(true)
 	ctx := c.running()
 	err := c.carryOut(ctx, m)
 	c.ran()
 	c.rd.Shrink(2 * bufferSize)
-	return c.end(err)
+	goOn := c.end(err)
+	// endSoon looks the other way round: one of the two sees the other.
+	c.busy.Store(false)
+	return goOn && !c.gone.Load()
 }
 
 // carryOut runs a request. A panic ends the session, not the server.
