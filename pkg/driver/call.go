@@ -97,11 +97,29 @@ type trouble struct {
 	injected *fault
 }
 
+// reason is why the answer broke off: the error, or what ended the request's context.
+func (w *worker) reason(t trouble) error {
+	if !errors.Is(t.err, context.Canceled) && !errors.Is(t.err, context.DeadlineExceeded) {
+		return t.err
+	}
+	ctx := w.ctx
+	if t.injected != nil {
+		ctx = t.injected.ctx
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return t.err
+}
+
 // sortOut finds the class of a request that did not simply succeed, and what becomes of its
 // connection. Its results are attempt's.
 func (w *worker) sortOut(t trouble) (again, ok bool) {
 	r, c := w.run, &w.counts
 	w.countErrors(t.req, t.out)
+	if b, ok := w.sink.(Breaker); ok && t.err != nil {
+		b.Broke(w.reason(t))
+	}
 	cancelled := t.injected != nil && t.injected.fired.Load()
 	cut := t.injected != nil && t.injected.cut
 	fired := t.left < 0 && t.left != closing
