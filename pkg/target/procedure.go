@@ -130,23 +130,27 @@ func (s *session) system(ctx context.Context, p *procedure, sink driver.Sink) (d
 	if err := ctx.Err(); err != nil {
 		return driver.Outcome{OpenTran: s.tran.Load()}, err
 	}
-	return s.carry(ctx, sink, func() (string, []sqldriver.NamedValue, error) {
-		args, err := s.params.args(p.name, p.params)
-		out := p.out
-		for i := range args {
-			q := &p.params[i]
-			if !q.Output || len(out) == 0 {
-				continue
-			}
-			out[0] = sql.NullInt32{}
-			if n, ok := q.Value.(int64); ok {
-				out[0] = sql.NullInt32{Int32: int32(n), Valid: true}
-			}
-			args[i].Value = sql.Out{Dest: &out[0]}
-			out = out[1:]
+	return s.carry(ctx, &call{s: s, sink: sink, system: p})
+}
+
+// procedure gives the name and the arguments that make go-mssqldb call q. Output
+// parameters go to where go-mssqldb finds them by their names.
+func (p *paramCache) procedure(q *procedure) (string, []sqldriver.NamedValue, error) {
+	args, err := p.args(q.name, q.params)
+	out := q.out
+	for i := range args {
+		param := &q.params[i]
+		if !param.Output || len(out) == 0 {
+			continue
 		}
-		return p.name, args, err
-	})
+		out[0] = sql.NullInt32{}
+		if n, ok := param.Value.(int64); ok {
+			out[0] = sql.NullInt32{Int32: int32(n), Valid: true}
+		}
+		args[i].Value = sql.Out{Dest: &out[0]}
+		out = out[1:]
+	}
+	return q.name, args, err
 }
 
 // taken says that somebody wants to know the value that an output parameter has

@@ -78,21 +78,23 @@ func (s *session) Do(ctx context.Context, r *driver.Request, sink driver.Sink) (
 	if err := ctx.Err(); err != nil {
 		return driver.Outcome{OpenTran: s.tran.Load()}, err
 	}
-	return s.carry(ctx, sink, func() (string, []sqldriver.NamedValue, error) { return s.params.build(r) })
+	return s.carry(ctx, &call{s: s, sink: sink, request: r})
 }
 
-// carry carries out what build gives.
-func (s *session) carry(ctx context.Context, sink driver.Sink, build func() (string, []sqldriver.NamedValue, error)) (driver.Outcome, error) {
-	c := &call{s: s, sink: sink}
-	err := c.run(ctx, build)
+func (s *session) carry(ctx context.Context, c *call) (driver.Outcome, error) {
+	err := c.run(ctx)
 	c.out.OpenTran = s.tran.Load()
 	return c.out, err
 }
 
 // call is one request under way.
 type call struct {
-	s     *session
-	sink  driver.Sink
+	s    *session
+	sink driver.Sink
+	// One of the two is carried out.
+	request *driver.Request
+	system  *procedure
+
 	out   driver.Outcome
 	ctx   callContext // ends with the driver's, and when the session is closed
 	queue sqlexp.ReturnMessage
@@ -106,12 +108,20 @@ type call struct {
 	broken  bool  // go-mssqldb has lost its way
 }
 
-func (c *call) run(ctx context.Context, build func() (string, []sqldriver.NamedValue, error)) error {
+// build gives the text and the arguments that make go-mssqldb send the request.
+func (c *call) build() (string, []sqldriver.NamedValue, error) {
+	if c.system != nil {
+		return c.s.params.procedure(c.system)
+	}
+	return c.s.params.build(c.request)
+}
+
+func (c *call) run(ctx context.Context) error {
 	s := c.s
 	if s.closed.Load() {
 		return &driver.LostError{Err: errClosed}
 	}
-	text, args, err := build()
+	text, args, err := c.build()
 	if err != nil {
 		return &driver.FatalError{Err: err}
 	}
