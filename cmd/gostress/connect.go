@@ -191,7 +191,7 @@ func (f *first) look(ctx context.Context, s driver.Session, err error) (driver.S
 		return s, nil
 	}
 	var row firstRow
-	out, err := s.Do(ctx, &driver.Request{Text: "SELECT max_workers_count FROM sys.dm_os_sys_info;"}, &row)
+	out, err := s.Do(ctx, &driver.Request{Text: "SELECT max_workers_count FROM sys.dm_os_sys_info;", Plain: true}, &row)
 	if err != nil {
 		_ = s.Close()
 		return nil, err

@@ -89,7 +89,7 @@ func (w *worker) rollBack() bool {
 	return true
 }
 
-var rollBackRequest = &Request{Text: "IF @@TRANCOUNT > 0 ROLLBACK TRAN"}
+var rollBackRequest = &Request{Text: "IF @@TRANCOUNT > 0 ROLLBACK TRAN", Plain: true}
 
 // aside sends a request that is none of the program's and is in no count. It is false when the guard
 // has left the worker behind.

@@ -25,6 +25,10 @@ type Request struct {
 	// Params are the parameters in order. A Text request with parameters goes through
 	// sp_executesql.
 	Params []Param
+	// Plain sends a Text as a batch at once, even on a session that prepares its batches, runs them
+	// through cursors or reads them slowly: what is no part of the load, such as a rollback after
+	// a cancel, is plain.
+	Plain bool
 	// Source is where the request came from, for messages.
 	Source Source
 }

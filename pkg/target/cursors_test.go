@@ -120,6 +120,7 @@ func testCursors(t *testing.T, w Wire) {
 		"fails": {static, text("fails"), []string{"sp_cursoropen NULL, fails, 8, 8193, 1", fetch, fetch, closed},
 			driver.Outcome{Rows: 1, ResultSets: 1, Errors: []driver.ServerError{errorOf(1205, "deadlock")}},
 			[]string{"columns c1", "message 5701/10 opened", "0", "message 1205/16 deadlock"}, ""},
+		"plain":            {static, &driver.Request{Text: "select rows", Plain: true}, []string{"batch select rows"}, driver.Outcome{}, []string{"done"}, ""},
 		"calls stay calls": {static, &driver.Request{Kind: driver.RPC, Proc: "p"}, []string{"p "}, driver.Outcome{}, []string{"done"}, ""},
 	} {
 		for _, quiet := range []bool{false, true} {

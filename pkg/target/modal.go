@@ -61,10 +61,11 @@ func (m *modal) Do(ctx context.Context, r *driver.Request, sink driver.Sink) (dr
 		}
 		m.reset = false
 	}
-	if m.pause != nil {
+	if m.pause != nil && !r.Plain {
 		sink = m.pause.behind(ctx, sink)
 	}
 	switch {
+	case r.Plain:
 	case r.Kind == driver.Text && m.cursor != nil:
 		return m.cursor.do(ctx, r, sink)
 	case r.Kind == driver.Text && m.prepare != nil:

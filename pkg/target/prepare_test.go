@@ -106,6 +106,9 @@ func testPrepare(t *testing.T, w Wire) {
 			{text("8179"), []string{"sp_execute 1"}, driver.Outcome{Rows: 1, ResultSets: 1, Errors: []driver.ServerError{errorOf(8179, 16, gone)}},
 				[]string{"columns c1", "1", "done 1", "message 8179/16 " + gone, "done"}},
 		}},
+		"plain": {steps: []step{
+			{&driver.Request{Text: "select 1", Plain: true}, []string{"batch select 1"}, driver.Outcome{}, []string{"done"}},
+		}},
 		"calls stay calls": {steps: []step{
 			{&driver.Request{Kind: driver.RPC, Proc: "p"}, []string{"p "}, driver.Outcome{}, []string{"done"}},
 		}},

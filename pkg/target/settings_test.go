@@ -88,6 +88,16 @@ func testEngineSettings(t *testing.T, w Wire) {
 	if err != nil || len(out.Errors) > 0 || !out.OpenTran || len(l.rows) != 1 || l.rows[0][0] != int64(0) {
 		t.Errorf("got %+v, %v, %q", out, err, l.lines)
 	}
+	o.Prepare = true
+	if s, err = connectTo(t, o); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []string{"create table u(a int)", "insert u values (1)", "select * from u"} {
+		// A transaction that began by itself is no mistake of the statement's.
+		if out, err := do(t, s, context.Background(), text(r), nil); err != nil || len(out.Errors) > 0 || !out.OpenTran {
+			t.Errorf("%s: got %+v, %v", r, out, err)
+		}
+	}
 	o.Language = "Klingon"
 	if _, err = connectTo(t, o); err == nil || !strings.Contains(err.Error(), "Klingon") {
 		t.Errorf("got %v", err)

@@ -160,7 +160,9 @@ func (s *Session) activate(fr, callee *frame, p *program) error {
 			}
 		}
 	}
-	if err == nil && s.tran.count != count && p.kind != kindFunction && !s.tran.silent {
+	// A transaction that began by itself, under IMPLICIT_TRANSACTIONS, is no mistake.
+	implicit := s.set.implicitTran && count == 0 && s.tran.count == 1
+	if err == nil && s.tran.count != count && !implicit && p.kind != kindFunction && !s.tran.silent {
 		return &thrown{err: &sqlerr.Error{Number: 266, Class: 16, State: 2, Proc: p.name, Server: s.e.opts.ServerName,
 			Text: "The transaction count after EXECUTE shows that BEGIN and COMMIT statements do not pair. Previous count = " +
 				itoa(count) + ", current count = " + itoa(s.tran.count) + "."}, located: true, after: true}
