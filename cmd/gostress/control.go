@@ -1,9 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
+	"gostress/pkg/driver"
 	"gostress/pkg/ostress"
 	"gostress/pkg/target"
 )
@@ -26,6 +26,9 @@ func (r *stressRun) readControl() error {
 	if c.QueryTimeout == "" {
 		r.query = ctl.Query.QueryTimeout
 	}
+	if c.Retries == "" {
+		r.retries = ctl.Query.MaxRetries
+	}
 	r.quiet = r.quiet || ctl.Query.NoResultDisplay
 	cursor, err := target.ParseCursor(ctl.Query.CursorType, ctl.Query.CursorConcurrency)
 	if err != nil {
@@ -40,14 +43,34 @@ func (r *stressRun) readControl() error {
 		o.Cursor = cursor
 		o.FetchDelay = ctl.Query.RowFetchDelay
 	}
-	return r.effects()
+	r.effects()
+	return nil
 }
 
-// effects says which keys of the file have no effect in this run, and refuses
-// those whose effect it cannot have.
-func (r *stressRun) effects() error {
+// disturb puts into a plan what it does to its own batches and connections, and
+// how it goes on after what goes wrong.
+func (r *stressRun) disturb(p *driver.Plan) {
+	co, q := &r.control.Connection, &r.control.Query
+	p.QueryDelay = q.QueryDelay
+	p.MaxRetries, p.RetryInDoubt = r.retries, r.cmd.RetryInDoubt
+	p.MaxWorkerErrors = co.MaxThreadErrors
+	p.Faults = driver.Faults{
+		DisconnectPct:      co.DisconnectPct,
+		BatchDisconnectPct: q.BatchDisconnectPct,
+		CancelPct:          q.CancelPct,
+		CancelDelayMin:     q.CancelDelayMin,
+		CancelDelay:        q.CancelDelay,
+		RollbackOnCancel:   q.RollbackOnCancel,
+		Seed:               1,
+	}
+	if r.retries > 0 {
+		r.say("a batch that is not one transaction can repeat part of its work when it is sent again (--retries, MaxRetries)")
+	}
+}
+
+// effects says which keys of the file have no effect in this run.
+func (r *stressRun) effects() {
 	ctl := &r.control
-	var refused []error
 	for _, section := range []string{ostress.ConnectionSection, ostress.QuerySection, ostress.ReplaySection} {
 		for _, key := range ctl.Changed(section) {
 			switch key {
@@ -55,18 +78,11 @@ func (r *stressRun) effects() error {
 				r.say(ctl.Where(key) + ": NoSQLBindCol has no effect: nothing is bound here")
 			case "ExecuteAsync":
 				r.say(ctl.Where(key) + ": ExecuteAsync has no effect: no connection waits for another one here")
-			case "LoginTimeoutSecs", "QueryTimeoutSecs", "NoResultDisplay",
-				"QuotedIdentifier", "AutocommitMode", "PrepareExecute", "CursorType", "CursorConcurrency", "RowFetchDelay":
 			default:
-				if section == ostress.ReplaySection {
-					if r.cmd.RunMode != "replay" {
-						r.say(fmt.Sprintf("%s: %s has no effect in stress mode", ctl.Where(key), key))
-					}
-					continue
+				if section == ostress.ReplaySection && r.cmd.RunMode != "replay" {
+					r.say(fmt.Sprintf("%s: %s has no effect in stress mode", ctl.Where(key), key))
 				}
-				refused = append(refused, fmt.Errorf("%s: %s is not supported", ctl.Where(key), key))
 			}
 		}
 	}
-	return errors.Join(refused...)
 }

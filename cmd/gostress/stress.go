@@ -45,6 +45,8 @@ type stressCmd struct {
 	JSON           string `name:"json"`
 
 	QueryTimeout       string
+	Retries            string
+	RetryInDoubt       bool
 	ConnectConcurrency string `default:"64"`
 	Reconnect          string `default:"backoff"`
 }
@@ -64,6 +66,7 @@ type stressRun struct {
 	mode        scenario.Mode
 	codepage    script.CodePage // of the input files; 0 finds out
 	quiet       bool
+	retries     int
 	inputs      []string // full path of each unit's file
 	format      ostress.Format
 	notes       []string    // said once the log's first lines are out
@@ -169,6 +172,9 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	if err := r.readControl(); err != nil {
 		return err
 	}
+	if c.RetryInDoubt && r.retries == 0 {
+		return errors.New("--retry-in-doubt needs a number of retries: --retries, or MaxRetries in a control file")
+	}
 	tgt, err := c.target(a, r.say)
 	if err != nil {
 		return err
@@ -217,7 +223,7 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 
 	r.log.FileLine("Sessions of this run: SELECT * FROM sys.dm_exec_sessions WHERE program_name = N'%s'", strings.ReplaceAll(c.appName(), "'", "''"))
 	events := ostress.Events{Log: r.log, Threads: threads, Verbose: c.Verbose, Inputs: r.inputs, Describe: describe}
-	load, err := driver.Run(a.ctx, driver.Plan{
+	plan := driver.Plan{
 		Connector:          one,
 		Units:              units,
 		Connections:        r.connections,
@@ -236,7 +242,9 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 		},
 		Verbose:  c.Verbose,
 		Progress: live.Update,
-	})
+	}
+	r.disturb(&plan)
+	load, err := driver.Run(a.ctx, plan)
 	if ostress.Told(err) {
 		err = &connectedNobody{err}
 	}

@@ -55,6 +55,13 @@ func (r *stressRun) check() error {
 		return err
 	}
 	r.concurrency = int(min(cc, 1<<20))
+	if c.Retries != "" {
+		n, err := number("--retries", c.Retries, 0)
+		if err != nil {
+			return err
+		}
+		r.retries = int(min(n, math.MaxInt32))
+	}
 	r.maxThreads = defaultMaxThreads
 	if c.MaxThreads != "" {
 		m, merr := number("-M", c.MaxThreads, 0)

@@ -26,7 +26,7 @@ func (c *Control) sections() []controlSection {
 			{"ExecuteAsync", onOff(&q.ExecuteAsync), "accepted, without effect: no connection waits for another one"},
 			{"RollbackOnCancel", onOff(&q.RollbackOnCancel), "roll back what a cancelled batch left open"},
 			{"QueryTimeoutSecs", span(&q.QueryTimeout, time.Second, 0), "seconds a batch may take, 0 = none; -t goes before it"},
-			{"QueryDelay", span(&q.QueryDelay, time.Millisecond, 0), "milliseconds of pause after each batch"},
+			{"QueryDelay", span(&q.QueryDelay, time.Millisecond, 0), "milliseconds of pause before each batch but the first"},
 			{"MaxRetries", count(&q.MaxRetries), "how often a batch that failed with an error such as 1205 is sent again; --retries goes before it"},
 			{"BatchDisconnectPct", percent(&q.BatchDisconnectPct), "per cent of the batches whose connection is cut while they run"},
 			{"CancelPct", percent(&q.CancelPct), "per cent of the batches that are cancelled while they run"},

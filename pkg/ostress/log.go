@@ -211,6 +211,25 @@ func (e *Events) Event(ev driver.Event) {
 		}
 	case driver.GaveUp:
 		e.Log.Block(t, "The connection is not opened again: "+errText(ev.Err))
+	case driver.Retried:
+		e.Log.Block(t, at("The batch is sent again: "+errText(ev.Err), ev.Source))
+	case driver.Cancelled:
+		e.Log.Block(t, at("The batch was cancelled, as CancelPct asks for", ev.Source))
+	case driver.Disconnected:
+		if ev.Err == nil {
+			e.Log.Block(t, "The connection was ended in good order, to be opened again")
+		} else {
+			e.Log.Block(t, at("The connection was cut while the batch ran, as BatchDisconnectPct asks for", ev.Source))
+		}
+	case driver.RolledBack:
+		text := "A transaction was open when the connection's work ended: it was rolled back"
+		if ev.Err != nil {
+			text = "A transaction was open when the connection's work ended, and could not be rolled back: " + errText(ev.Err) +
+				"; the server rolls it back as the connection ends"
+		}
+		e.Log.Own(e.Log.line(t, text))
+	case driver.TooManyErrors:
+		e.Log.Block(t, "The connection ends: it has had too many errors (MaxThreadErrors)")
 	case driver.Suppressed:
 		e.Log.Block(e.Log.Main(), suppressed(ev))
 	case driver.Stopping:
@@ -288,6 +307,14 @@ func serverPlace(m driver.ServerError, src driver.Source) string {
 	text := place(src)
 	if text != "" && m.Proc == "" && m.Line > 0 {
 		text += fmt.Sprintf("; the error is on line %d of the file", src.Line+int(m.Line)-1)
+	}
+	return text
+}
+
+// at is a line with the place it is about.
+func at(text string, src driver.Source) string {
+	if p := place(src); p != "" {
+		text += " (" + p + ")"
 	}
 	return text
 }

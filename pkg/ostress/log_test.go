@@ -92,7 +92,15 @@ func TestEvents(t *testing.T) {
 		"begun":      {driver.Event{Kind: driver.Begun, Worker: -1}, "[0x00001A2C] Worker threads created, beginning execution...\n"},
 		"lost":       {driver.Event{Kind: driver.Lost, Worker: 0, Err: errors.New("gone"), Source: src}, "[0x00001A30] The connection was lost; whether the batch in flight took effect is not known\n[gostress]gone\nInput file: /in/a.sql, batch 2 from line 7\n\n"},
 		"suppressed": {driver.Event{Kind: driver.Suppressed, Of: driver.QueryError, Worker: -1, Count: 9, Server: driver.ServerError{Number: 8134}}, "[0x00001A2C] 9 more errors with number 8134 in the last second, not shown one by one\n"},
-		"connected":  {driver.Event{Kind: driver.Connected, Worker: 0}, ""},
+		"retried": {driver.Event{Kind: driver.Retried, Worker: 0, Err: errors.New("error 1205"), Source: src},
+			"[0x00001A30] The batch is sent again: error 1205 (Input file: /in/a.sql, batch 2 from line 7)\n"},
+		"cancelled":       {driver.Event{Kind: driver.Cancelled, Worker: 0}, "[0x00001A30] The batch was cancelled, as CancelPct asks for\n"},
+		"ended":           {driver.Event{Kind: driver.Disconnected, Worker: 0}, "[0x00001A30] The connection was ended in good order, to be opened again\n"},
+		"cut":             {driver.Event{Kind: driver.Disconnected, Worker: 0, Err: errors.New("cut")}, "[0x00001A30] The connection was cut while the batch ran, as BatchDisconnectPct asks for\n"},
+		"rolled back":     {driver.Event{Kind: driver.RolledBack, Worker: 0}, "[0x00001A30] A transaction was open when the connection's work ended: it was rolled back\n"},
+		"not rolled back": {driver.Event{Kind: driver.RolledBack, Worker: 0, Err: errors.New("gone")}, "[0x00001A30] A transaction was open when the connection's work ended, and could not be rolled back: gone; the server rolls it back as the connection ends\n"},
+		"too many errors": {driver.Event{Kind: driver.TooManyErrors, Worker: 0}, "[0x00001A30] The connection ends: it has had too many errors (MaxThreadErrors)\n"},
+		"connected":       {driver.Event{Kind: driver.Connected, Worker: 0}, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
