@@ -413,3 +413,69 @@ func TestReplayLogsInAs(t *testing.T) {
 		t.Errorf("logins (-want +got):\n%s", d)
 	}
 }
+
+// timed is a session whose batches are durations; it tells when each began.
+type timed struct{ tell func(text string) }
+
+func (s timed) Connect(context.Context) (driver.Session, error) { return s, nil }
+
+func (s timed) Do(_ context.Context, r *driver.Request, _ driver.Sink) (driver.Outcome, error) {
+	s.tell(r.Text)
+	if r.Text == "lost" {
+		return driver.Outcome{}, &driver.LostError{Err: errors.New("connection reset by peer")}
+	}
+	d, err := time.ParseDuration(r.Text)
+	if err != nil {
+		return driver.Outcome{Errors: []driver.ServerError{{Number: 50000, Class: 16, Message: err.Error()}}}, nil
+	}
+	time.Sleep(d)
+	return driver.Outcome{}, nil
+}
+
+func (s timed) Close() error { return nil }
+
+// TestReplayThroughTheDriver: a login that fails, a connection that is lost for good and a batch
+// that fails hold nobody up.
+func TestReplayThroughTheDriver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var start time.Time
+		got := map[string]time.Duration{}
+		good := timed{func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			if start.IsZero() {
+				start = time.Now()
+			}
+			got[text] = time.Since(start)
+		}}
+		login := func(user string) (driver.Connector, error) {
+			if user == "nobody" {
+				return named("login failed"), nil
+			}
+			return good, nil
+		}
+		units, err := Replay(context.Background(), []script.Script{
+			rml(t, "a.rml", `<RML><LANG SEQ="1" NEXTSEQ="4"><CMD>5s</CMD></LANG><LANG SEQ="20" NEXTSEQ="21"><CMD>1s</CMD></LANG></RML>`),
+			rml(t, "b.rml", `<RML><CONNECT SEQ="2" USER="nobody"/><LANG SEQ="5" NEXTSEQ="6"><CMD>never</CMD></LANG></RML>`),
+			rml(t, "c.rml", `<RML><LANG SEQ="3" NEXTSEQ="8"><CMD>lost</CMD></LANG><LANG SEQ="9" NEXTSEQ="10"><CMD>not sent</CMD></LANG></RML>`),
+			rml(t, "d.rml", `<RML><LANG SEQ="7" NEXTSEQ="11"><CMD>fails</CMD></LANG><DISCONNECT SEQ="12"/><LANG SEQ="13" NEXTSEQ="15"><CMD>2s</CMD></LANG></RML>`),
+		}, ReplayOptions{Login: login})
+		if err != nil {
+			t.Fatal(err)
+		}
+		load, err := driver.Run(context.Background(), driver.Plan{Connector: good, Units: units, Connections: 1, Iterations: 1,
+			Reconnect: driver.ReconnectNever, FilesPerConnection: -1})
+		if err != nil {
+			t.Error(err)
+		}
+		want := map[string]time.Duration{"5s": 0, "lost": 0, "fails": 5 * time.Second, "2s": 5 * time.Second, "1s": 7 * time.Second}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("started at (-want +got):\n%s", d)
+		}
+		if load.Batches != 3 || load.FailedBatches != 1 || load.InDoubt != 1 || load.Skipped != 1 || load.ConnectFailed != 1 || load.Disconnects != 1 {
+			t.Errorf("%+v", load)
+		}
+	})
+}

@@ -95,6 +95,15 @@ func TestWaitAfter(t *testing.T) {
 		if diff := cmp.Diff([]time.Duration{0, 15 * time.Second}, at); diff != "" || time.Since(start) != 20*time.Second {
 			t.Errorf("batches at %v, end after %v", at, time.Since(start))
 		}
+		// With more to do, the driver is shown that the iteration was cut short, and sends nothing.
+		u, err = FromScript(ctx, script.Script{Commands: []script.Command{
+			{Kind: script.Lang, Text: "SELECT 1", After: time.Hour}, {Kind: script.Lang, Text: "SELECT 2"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sends(collect(u.Program.Iteration(driver.Worker{}, 0))); got != "SELECT 1,|" {
+			t.Errorf("sends %s", got)
+		}
 	})
 }
 
