@@ -38,3 +38,23 @@ func TestParseCursor(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParseCursor: what is read is a cursor that there is, and reads the same by
+// its own words.
+func FuzzParseCursor(f *testing.F) {
+	f.Add("SQL_CURSOR_KEYSET_DRIVEN", "SQL_CONCUR_LOCK")
+	f.Add("fast forward", "")
+	f.Add("", "optimistic-ver")
+	f.Fuzz(func(t *testing.T, typ, concurrency string) {
+		c, err := ParseCursor(typ, concurrency)
+		if err != nil {
+			return
+		}
+		if err := c.check(); err != nil {
+			t.Errorf("%q, %q: %v", typ, concurrency, err)
+		}
+		if again, err := ParseCursor(string(c.Type), string(c.Concurrency)); err != nil || again != c {
+			t.Errorf("%q, %q is %v, and then %v, %v", typ, concurrency, c, again, err)
+		}
+	})
+}
