@@ -37,10 +37,6 @@ const asProgram = "GOSTRESS_TEST_AS_PROGRAM"
 // testPassword holds every character that connection strings stumble over.
 const testPassword = `P@ss;w={0}%r#d'"!`
 
-// testServer is one embedded engine for all scripts of a test run; each script
-// works in databases of its own.
-var testServer = sync.OnceValues(startServer)
-
 // startServer starts an embedded engine that ends with the process.
 func startServer() (int, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -56,7 +52,8 @@ func startServer() (int, error) {
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, scriptParams(testServer))
+	// One embedded engine for all scripts, each of which works in databases of its own.
+	testscript.Run(t, scriptParams(sync.OnceValues(startServer)))
 }
 
 // scriptParams are those of every script; server gives the port of its engine.
