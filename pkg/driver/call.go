@@ -5,15 +5,18 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"gostress/pkg/result"
 )
 
 // call carries out one request. It is what the program yields to; false ends the iteration.
 func (w *worker) call(req *Request) bool {
 	r := w.run
-	if r.stopping() {
+	if r.stopping() || r.isOver() {
 		w.cut = true
 		return false
 	}
+	w.statement = r.offsets[w.info.Unit] + req.Statement
 	if req.Kind == Disconnect {
 		return w.disconnect()
 	}
@@ -25,10 +28,14 @@ func (w *worker) call(req *Request) bool {
 		return false
 	}
 	w.number++
-	w.counts.attempted.Add(1)
 	start := r.clock.Now()
+	w.intended = start
 	if !w.sent {
 		w.sent, w.from = true, start
+		if r.open {
+			w.intended = w.arrival.at
+			w.lateness(start)
+		}
 	}
 	for tries := 0; ; tries++ {
 		again, ok := w.attempt(req, start, tries)
@@ -67,17 +74,14 @@ func (w *worker) attempt(req *Request, start time.Duration, tries int) (again, o
 	w.to, w.lastAnswer = end, end
 	before := w.openTran
 	w.openTran = out.OpenTran
-	if out.Rows != 0 {
-		w.counts.rows.Add(out.Rows)
-	}
 	if fault == nil && err == nil && len(out.Errors) == 0 && left == mark {
-		w.counts.good.Add(1)
 		w.throttles = 0
-		w.latency.Record(batchGood, end-start)
+		w.goodBatch(w.statement, end-w.intended, end-start, out.Rows)
 		return false, true
 	}
+	w.countRows(w.statement, out.Rows)
 	sorted := out // a copy, so that out itself need not be allocated
-	t := trouble{req: req, out: &sorted, err: err, left: left, took: end - start, tries: tries, wasOpen: before}
+	t := trouble{req: req, out: &sorted, err: err, left: left, end: end, took: end - start, tries: tries, wasOpen: before}
 	if fault != nil {
 		fault.end()
 		t.injected = fault
@@ -91,6 +95,7 @@ type trouble struct {
 	out      *Outcome
 	err      error
 	left     int64 // what the guard made of the worker's wait mark
+	end      time.Duration
 	took     time.Duration
 	tries    int
 	wasOpen  bool // a transaction was open before it
@@ -115,15 +120,15 @@ func (w *worker) reason(t trouble) error {
 // sortOut finds the class of a request that did not simply succeed, and what becomes of its
 // connection. Its results are attempt's.
 func (w *worker) sortOut(t trouble) (again, ok bool) {
-	r, c := w.run, &w.counts
+	r := w.run
 	w.countErrors(t.req, t.out)
 	if b, ok := w.sink.(Breaker); ok && t.err != nil {
 		b.Broke(w.reason(t))
 	}
-	cancelled := t.injected != nil && t.injected.fired.Load()
+	byFault := t.injected != nil && t.injected.fired.Load()
 	cut := t.injected != nil && t.injected.cut
 	fired := t.left < 0 && t.left != closing
-	timedOut := context.Cause(w.ctx) == errQueryTimeout || fired && !cancelled && !r.stopping()
+	timedOut := context.Cause(w.ctx) == errQueryTimeout || fired && !byFault && !r.stopping()
 	if timedOut {
 		w.renewContext()
 	}
@@ -136,9 +141,8 @@ func (w *worker) sortOut(t trouble) (again, ok bool) {
 	switch {
 	case t.err == nil && len(t.out.Errors) == 0:
 		// The answer came as the cancel was on its way.
-		c.good.Add(1)
 		w.throttles = 0
-		w.latency.Record(batchGood, t.took)
+		w.goodBatch(w.statement, t.end-w.intended, t.took, 0)
 		if cut {
 			return false, w.replace(t)
 		}
@@ -147,22 +151,21 @@ func (w *worker) sortOut(t trouble) (again, ok bool) {
 		}
 		return false, true
 	case errors.As(t.err, &sink):
-		c.inDoubt.Add(1)
-		w.doubt = true
-		w.latency.Record(batchFailed, t.took)
+		w.unsuccessful(t, true, result.ClassError)
 		r.stop(&StoppedError{Reason: "the results could not be written", Err: sink.Err})
 		return false, true
 	case errors.As(t.err, &fatal):
-		c.failed.Add(1)
-		w.bad = true
-		w.latency.Record(batchFailed, t.took)
+		w.unsuccessful(t, false, result.ClassError)
 		r.stop(&StoppedError{Reason: "a request could not be carried out", Err: t.err})
 		return false, true
 	case cut:
-		w.unsuccessful(t.err != nil)
-		w.latency.Record(batchFailed, t.took)
+		class := result.ClassLost
+		if t.err == nil {
+			class = classOf(t.out)
+		}
+		w.unsuccessful(t, t.err != nil, class)
 		return false, w.replace(t)
-	case cancelled && !timedOut:
+	case byFault && !timedOut:
 		return false, w.sortOutCancel(t)
 	case t.err != nil && r.stopping() && !timedOut && !errors.As(t.err, &timeout):
 		return false, w.stopped(t)
@@ -181,7 +184,7 @@ func (w *worker) sortOut(t trouble) (again, ok bool) {
 	}
 	retry := t.tries < r.plan.MaxRetries && w.retryable(t, doubtful) && !w.quota(t.out)
 	if timedOut && doubtful {
-		c.timeouts.Add(1)
+		w.count(timeouts, 1)
 		e := w.event(QueryTimeout)
 		e.Source, e.Err = t.req.Source, t.err
 		r.events.offer(e, 0)
@@ -206,30 +209,56 @@ func (w *worker) sortOut(t trouble) (again, ok bool) {
 			return true, false
 		}
 	}
-	w.unsuccessful(doubtful)
-	w.latency.Record(batchFailed, t.took)
+	class := classOf(t.out)
+	switch {
+	case wait > 0:
+		class = result.ClassThrottled
+	case doubtful && timedOut:
+		class = result.ClassTimeout
+	case doubtful:
+		class = result.ClassLost
+	}
+	w.unsuccessful(t, doubtful, class)
 	w.stopFor(t.out, t.err)
 	return false, w.tooMany() && !w.gone
 }
 
 // unsuccessful counts a batch that failed or is in doubt.
-func (w *worker) unsuccessful(doubtful bool) {
+func (w *worker) unsuccessful(t trouble, doubtful bool, class result.Class) {
+	w.failures++
 	if doubtful {
-		w.counts.inDoubt.Add(1)
+		w.badBatch(w.statement, inDoubt, class, t.took)
 		w.doubt = true
-		return
+	} else {
+		w.badBatch(w.statement, failed, class, t.took)
+		w.bad = true
 	}
-	w.counts.failed.Add(1)
-	w.bad = true
+	if most := w.run.plan.MaxErrors; most > 0 && w.run.failures.Add(1) >= most {
+		w.run.finish(EndedByErrors)
+	}
+}
+
+// classOf is the class of a batch that the server answered with errors: of its first one that has a
+// class of its own.
+func classOf(out *Outcome) result.Class {
+	for _, e := range out.Errors {
+		switch {
+		case e.Number == numDeadlock:
+			return result.ClassDeadlock
+		case slices.Contains(conflicts, e.Number):
+			return result.ClassConflict
+		}
+	}
+	return result.ClassError
 }
 
 // stopped is a request in flight when the run was stopped. Whether it took effect is known only if
 // the server acknowledged the cancel.
 func (w *worker) stopped(t trouble) bool {
 	if t.left != closing && isContextError(t.err) {
-		w.counts.cancelled.Add(1)
+		w.countBatch(w.statement, cancelled)
 	} else {
-		w.counts.inDoubt.Add(1)
+		w.countBatch(w.statement, inDoubt)
 		w.doubt = true
 	}
 	w.cut = true
@@ -258,7 +287,7 @@ func (w *worker) again(t trouble, why error) (again, ok bool) {
 	if !w.sleep(retryWait(t.tries)) {
 		return false, true
 	}
-	w.counts.retries.Add(1)
+	w.count(retries, 1)
 	e := w.event(Retried)
 	e.Source, e.Err = t.req.Source, why
 	w.tell(e)
@@ -268,7 +297,7 @@ func (w *worker) again(t trouble, why error) (again, ok bool) {
 // tooMany counts a batch that failed; it is false when the worker has had enough of them.
 func (w *worker) tooMany() bool {
 	most := w.run.plan.MaxWorkerErrors
-	if most <= 0 || w.counts.failed.Load()+w.counts.inDoubt.Load() < most {
+	if most <= 0 || w.failures < most {
 		return true
 	}
 	if !w.spent {
@@ -316,12 +345,13 @@ func (w *worker) countErrors(req *Request, out *Outcome) {
 	if len(out.Errors) == 0 {
 		return
 	}
-	if w.errors == nil {
-		w.errors = map[int32]int64{}
-	}
-	w.counts.errors.Add(int64(len(out.Errors)))
+	w.shard.mu.Lock()
+	w.shard.t.counters[errorMessages] += int64(len(out.Errors))
 	for i := range out.Errors {
-		w.errors[out.Errors[i].Number]++
+		w.shard.t.errors[out.Errors[i].Number]++
+	}
+	w.shard.mu.Unlock()
+	for i := range out.Errors {
 		e := w.event(QueryError)
 		e.Source, e.Server = req.Source, out.Errors[i]
 		w.run.events.offer(e, e.Server.Number)
@@ -333,7 +363,7 @@ func (w *worker) lost(req *Request, err error, out *Outcome) {
 	var broken *LostError
 	w.killed = errors.As(err, &broken) && broken.Number == numKilled ||
 		slices.ContainsFunc(out.Errors, func(e ServerError) bool { return e.Number == numKilled })
-	w.counts.lost.Add(1)
+	w.count(lostConnections, 1)
 	w.drop()
 	e := w.event(Lost)
 	e.Source, e.Err = req.Source, err

@@ -35,7 +35,7 @@ func TestQueryTimeoutThatTheServerAcknowledges(t *testing.T) {
 
 func TestAServerThatNeverAnswersTheCancel(t *testing.T) {
 	simulate(t, func(t *testing.T) {
-		var c counter
+		var c sessionCount
 		p := plan(c.connector(func(ctx context.Context, s *session, i int) (Outcome, error) {
 			if i == 1 {
 				<-s.closed
@@ -101,7 +101,7 @@ func TestInterrupted(t *testing.T) {
 					time.AfterFunc(c.after, func() { cancel(reason) })
 				}
 				var closed atomic.Int64
-				var count counter
+				var count sessionCount
 				p := plan(count.connector(takes(100*time.Millisecond)), 5, 100)
 				p.Sink = func(int, int) (Sink, error) { return &closingSink{closed: &closed}, nil }
 				var events log

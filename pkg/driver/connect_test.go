@@ -132,7 +132,7 @@ func TestInterruptedWhileLoggingIn(t *testing.T) {
 
 func TestTenThousandConnections(t *testing.T) {
 	simulate(t, func(t *testing.T) {
-		var c counter
+		var c sessionCount
 		p := plan(c.connector(takes(time.Millisecond)), 10_000, 3)
 		p.QueryTimeout = time.Minute
 		load, err := Run(t.Context(), p)

@@ -50,7 +50,7 @@ var parting = &Request{Kind: Disconnect}
 
 func TestDisconnect(t *testing.T) {
 	simulate(t, func(t *testing.T) {
-		var c counter
+		var c sessionCount
 		p := plan(c.connector(takes(time.Second)), 3, 2)
 		program := &sequence{requests: []*Request{parting, oneRequest, parting, parting, oneRequest}}
 		p.Units[0].Program = program
@@ -170,7 +170,7 @@ func TestEnded(t *testing.T) {
 // TestUnitConnector: a unit with a connector of its own uses it, at first and later.
 func TestUnitConnector(t *testing.T) {
 	simulate(t, func(t *testing.T) {
-		var mine, theirs counter
+		var mine, theirs sessionCount
 		p := plan(theirs.connector(takes(0)), 2, 1)
 		p.Units = append(p.Units, Unit{Name: "own", Program: &sequence{requests: []*Request{parting, oneRequest}}, Connector: mine.connector(takes(0))})
 		if _, err := Run(context.Background(), p); err != nil {

@@ -153,10 +153,10 @@ func want(t *testing.T, l result.Load, counts map[string]int64) {
 	}
 }
 
-// counter counts sessions opened and closed.
-type counter struct{ opened, closed atomic.Int64 }
+// sessionCount counts sessions opened and closed.
+type sessionCount struct{ opened, closed atomic.Int64 }
 
-func (c *counter) connector(do func(context.Context, *session, int) (Outcome, error)) Connector {
+func (c *sessionCount) connector(do func(context.Context, *session, int) (Outcome, error)) Connector {
 	return connectFunc(func(context.Context) (Session, error) {
 		c.opened.Add(1)
 		s := newSession(do)

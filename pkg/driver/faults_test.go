@@ -183,7 +183,7 @@ func TestBatchDisconnectPct(t *testing.T) {
 			"in flight":    {time.Second, map[string]int64{"in_doubt": 10, "batches": 0}},
 			"right behind": {0, map[string]int64{"in_doubt": 0, "batches": 10}},
 		} {
-			var n counter
+			var n sessionCount
 			p := plan(n.connector(func(ctx context.Context, s *session, _ int) (Outcome, error) {
 				if c.takes == 0 {
 					return Outcome{}, nil
@@ -212,7 +212,7 @@ func TestBatchDisconnectPct(t *testing.T) {
 
 func TestDisconnectPct(t *testing.T) {
 	simulate(t, func(t *testing.T) {
-		var n counter
+		var n sessionCount
 		p := plan(n.connector(takes(time.Millisecond)), 4, 25)
 		p.Faults = Faults{DisconnectPct: 100}
 		load, err := Run(t.Context(), p)
@@ -228,7 +228,7 @@ func TestDisconnectPct(t *testing.T) {
 
 func TestADisconnectRollsBack(t *testing.T) {
 	simulate(t, func(t *testing.T) {
-		var n counter
+		var n sessionCount
 		p := plan(n.connector(func(context.Context, *session, int) (Outcome, error) { return Outcome{OpenTran: true}, nil }), 1, 2)
 		p.Units[0].Program = &sequence{requests: []*Request{oneRequest, parting, parting, oneRequest, parting}}
 		p.Reconnect = ReconnectNever // that is for connections that break

@@ -125,25 +125,25 @@ func (w *worker) closeFromOutside() {
 
 // abandon accounts for a worker that does not come back.
 func (w *worker) abandon() {
-	r, c := w.run, &w.counts
+	r := w.run
 	err := context.Cause(r.ctx)
 	op := w.op.Load()
 	// What is unfinished ends here: the batch, if one is, and the iteration.
 	doubt := w.doubt
 	if w.pending == pendingDoubt || op == opDo {
-		c.inDoubt.Add(1)
+		w.countBatch(w.statement, inDoubt)
 		doubt = true
 	} else if w.pending == pendingFailed {
-		c.failed.Add(1)
+		w.countBatch(w.statement, failed)
 	}
 	if w.inIteration {
 		switch {
 		case doubt:
-			c.itInDoubt.Add(1)
+			w.countIteration(inDoubt, false, 0, 0)
 		case op == opConnect && w.pending == notPending:
-			c.itSkipped.Add(1)
+			w.countIteration(skipped, false, 0, 0)
 		default:
-			c.itFailed.Add(1)
+			w.countIteration(failed, false, 0, 0)
 		}
 	}
 	switch op {
@@ -156,18 +156,17 @@ func (w *worker) abandon() {
 			break
 		}
 		w.connectFailed(err)
-		close(w.settled)
-		r.workerSettled()
+		w.settle()
 	case opDo:
-		r.open.Add(-1) // the session is still the worker's to read
-		c.lost.Add(1)
+		r.sessions.Add(-1) // the session is still the worker's to read
+		w.count(lostConnections, 1)
 		if w.timedOut {
 			err = errors.New("a request did not end in time, even though its connection was closed")
-			c.timeouts.Add(1)
+			w.count(timeouts, 1)
 			r.gaveUp.Add(1)
 		}
 	case opClose, opAside:
-		r.open.Add(-1)
+		r.sessions.Add(-1)
 	}
 	w.ended()
 	r.abandoned.Add(1)

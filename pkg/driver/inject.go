@@ -57,7 +57,7 @@ func (f *fault) end() {
 // replace gives up a connection that the run cuts, whether the cut came in time or not. Its result is
 // attempt's ok.
 func (w *worker) replace(t trouble) bool {
-	w.counts.injectedDisconnects.Add(1)
+	w.count(injectedDisconnects, 1)
 	w.onPurpose, w.killed = true, false
 	w.drop()
 	e := w.event(Disconnected)
@@ -68,25 +68,22 @@ func (w *worker) replace(t trouble) bool {
 
 // sortOutCancel is a batch that the run cancelled. Its result is attempt's ok.
 func (w *worker) sortOutCancel(t trouble) bool {
-	c := &w.counts
 	if t.err == nil {
 		// Errors came before the cancel did.
-		c.failed.Add(1)
-		w.bad = true
-		w.latency.Record(batchFailed, t.took)
+		w.unsuccessful(t, false, classOf(t.out))
 		return w.tooMany()
 	}
-	c.injectedCancels.Add(1)
+	w.count(injectedCancels, 1)
 	e := w.event(Cancelled)
 	e.Source, e.Err = t.req.Source, t.err
 	w.tell(e)
 	if t.left == closing || !isContextError(t.err) {
-		c.inDoubt.Add(1)
+		w.countBatch(w.statement, inDoubt)
 		w.doubt = true
 		w.lost(t.req, t.err, t.out)
 		return true
 	}
-	c.cancelled.Add(1)
+	w.countBatch(w.statement, cancelled)
 	w.cancelled = true
 	if w.run.plan.Faults.RollbackOnCancel && w.openTran {
 		err, ok := w.aside(rollBackRequest)

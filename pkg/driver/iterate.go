@@ -1,14 +1,17 @@
 package driver
 
-// iterate runs the program as often as asked. It is false when the guard has left the worker
-// behind.
+import "time"
+
+// iterate runs the program as often as the loop lets it. It is false when the guard has left the
+// worker behind.
 func (w *worker) iterate() bool {
 	faults := &w.run.plan.Faults
-	for i := int64(0); i < w.run.plan.Iterations; i++ {
-		if w.gone || w.spent || w.run.stopping() {
-			return true
+	for i := int64(0); ; i++ {
+		goOn, ok := w.next(i)
+		if !goOn {
+			return ok
 		}
-		w.counts.itAttempted.Add(1)
+		w.begun++
 		w.sent, w.doubt, w.cut, w.bad, w.cancelled = false, false, false, false, false
 		w.inIteration = true
 		w.program.Iteration(w.info, i)(w.yield)
@@ -21,40 +24,82 @@ func (w *worker) iterate() bool {
 			return false
 		}
 	}
-	return true
+}
+
+// next waits until iteration i may begin. GoOn is false when there is none for this worker, ok then
+// when the guard has not left it behind.
+func (w *worker) next(i int64) (goOn, ok bool) {
+	r := w.run
+	for {
+		if w.gone || w.spent || r.stopping() || r.isFinishing() || !r.open && i >= r.plan.Iterations {
+			return false, true
+		}
+		if r.gate.admits(w.info.Conn) {
+			break
+		}
+		// The stage has fewer connections: this one is not there until a later one has more.
+		if w.session != nil {
+			if !w.rollBack() || !w.closeSession() {
+				return false, false
+			}
+			w.onPurpose = true
+		}
+		if !r.gate.await(w.info.Conn, r.done, r.noMore) {
+			return false, true
+		}
+	}
+	if r.open {
+		if w.session == nil && !w.connectAhead() {
+			return false, w.wait.Load() != abandoned
+		}
+		w.arrival, goOn = r.arrivals.take(r.done, r.noMore)
+		return goOn, true
+	}
+	if i > 0 && !r.plan.Think.IsZero() && !w.pause(r.plan.Think.Draw(w.random), r.noMore) {
+		return false, true
+	}
+	return true, true
+}
+
+// connectAhead opens the connection of an open loop's worker before it takes an arrival, which would
+// else wait for the login while another connection is free.
+func (w *worker) connectAhead() bool { return w.open() }
+
+// lateness counts how far behind its intended start an arrival begins.
+func (w *worker) lateness(start time.Duration) {
+	late := start - w.arrival.at
+	sh := w.shard
+	sh.mu.Lock()
+	if late > lateLimit {
+		sh.t.counters[lateStarts]++
+	}
+	if w.arrival.free {
+		record(&sh.t.startError, late)
+	}
+	sh.mu.Unlock()
 }
 
 // endIteration puts the iteration into its class.
 func (w *worker) endIteration() {
-	c := &w.counts
-	w.cutShort = w.cutShort || w.cut
+	w.cutShort = w.cutShort || w.cut && w.run.stopping()
+	what := good
 	switch {
 	case w.doubt:
-		c.itInDoubt.Add(1)
+		what = inDoubt
 	case w.cut:
-		c.itCancelled.Add(1)
-		return
+		what = cancelled
 	case w.gone:
-		c.itSkipped.Add(1)
-		return
+		what = skipped
 	case w.cancelled:
-		c.itCancelled.Add(1)
+		what = cancelled
 	case w.bad:
-		c.itFailed.Add(1)
-	default:
-		c.itGood.Add(1)
+		what = failed
 	}
-	if w.openTran {
-		c.openTran.Add(1)
+	from := w.from
+	if w.run.open {
+		from = w.arrival.at
 	}
-	if !w.sent || w.cut || w.cancelled && !w.doubt {
-		return
-	}
-	class := iterationGood
-	if w.doubt || w.bad {
-		class = iterationFailed
-	}
-	w.latency.Record(class, w.to-w.from)
+	w.countIteration(what, w.sent && !w.cut && what != cancelled && what != skipped, w.to-from, w.to-w.from)
 }
 
 // disconnect ends the session in good order; the next request opens another. It is false when the
@@ -67,7 +112,7 @@ func (w *worker) disconnect() bool {
 		return false
 	}
 	w.onPurpose, w.killed = true, false
-	w.counts.disconnects.Add(1)
+	w.count(disconnects, 1)
 	w.tell(w.event(Disconnected))
 	return true
 }
@@ -78,7 +123,7 @@ func (w *worker) rollBack() bool {
 	if w.session == nil || !w.openTran {
 		return true
 	}
-	w.counts.rolledBack.Add(1)
+	w.count(rolledBack, 1)
 	e := w.event(RolledBack)
 	var ok bool
 	if e.Err, ok = w.aside(rollBackRequest); !ok {

@@ -4,8 +4,13 @@ package driver
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"time"
 
+	"gostress/pkg/latency"
+	"gostress/pkg/pace"
 	"gostress/pkg/result"
 )
 
@@ -38,8 +43,34 @@ type Plan struct {
 	Units     []Unit
 	// Connections is the number of workers of each unit (-n).
 	Connections int
-	// Iterations is how often each worker runs its program (-r).
+	// Iterations is how often each worker runs its program (-r); math.MaxInt64 is until the run ends
+	// for another reason. In an open loop there are Connections x Iterations arrivals for each unit.
 	Iterations int64
+
+	// Think is a pause of a worker between iterations, in a closed loop.
+	Think pace.Think
+	// Rate makes the loop an open one: so many iterations begin a second, over all units and
+	// connections, at intended starts spaced as Arrivals says.
+	Rate     pace.Rate
+	Arrivals Arrivals
+	// Late says what becomes of an arrival that finds no free connection.
+	Late Late
+	// MaxConnections lets an open loop open up to so many connections of a unit when all are busy.
+	MaxConnections int
+	// Seed makes think times and arrivals repeatable.
+	Seed uint64
+
+	// Duration ends the run after a time from its measured part's beginning; 0 is none. Iterations
+	// at work are cut behind the batch in flight, which still counts.
+	Duration time.Duration
+	// Stages are parts of the measured time, one after the other, in place of Duration and Rate.
+	Stages []Stage
+	// RampUp is a time before the measured part in which the connections are opened evenly and begin
+	// to work, Warmup one after it with all of them; Cooldown follows the measured part when that
+	// has an end. Nothing of them is in the result.
+	RampUp, Warmup, Cooldown time.Duration
+	// MaxErrors ends the run after so many batches that failed or are in doubt; 0 is never.
+	MaxErrors int64
 
 	// LoginTimeout bounds one login, from its dial; 0 is none.
 	LoginTimeout time.Duration
@@ -88,6 +119,76 @@ type Plan struct {
 	Verbose bool
 	// Progress, if set, is called about once a second from one goroutine, another than Events'.
 	Progress func(Progress)
+	// Interval, if set, takes what was recorded in each second of the measured part, and in what is
+	// left at its end; Live the result so far. Both are called from Progress's goroutine.
+	Interval func(latency.Interval)
+	Live     func(result.Load)
+
+	sleep func(time.Duration) error // replaces the pacer's, for tests on a simulated clock
+}
+
+// Arrivals says how the intended starts of an open loop are spaced.
+type Arrivals uint8
+
+const (
+	// Even spaces them evenly.
+	Even Arrivals = iota
+	// Poisson makes them independent of each other.
+	Poisson
+)
+
+// Late says what becomes of an arrival that finds no free connection.
+type Late uint8
+
+const (
+	// LateQueue lets it wait for one.
+	LateQueue Late = iota
+	// LateSkip drops it.
+	LateSkip
+)
+
+// Stage is a part of a run.
+type Stage struct {
+	Name string
+	// Connections is the number of connections of each unit; 0 is the plan's.
+	Connections int
+	// Rate makes it a part of an open loop; either all stages have one or none has.
+	Rate pace.Rate
+	// For is how long it lasts.
+	For time.Duration
+}
+
+// checkLoop checks what says when iterations begin and when they end.
+func (p *Plan) checkLoop() error {
+	for _, d := range []time.Duration{p.Duration, p.RampUp, p.Warmup, p.Cooldown} {
+		if d < 0 {
+			return fmt.Errorf("a part of a run cannot last %v", d)
+		}
+	}
+	if len(p.Stages) > 0 && (p.Duration > 0 || p.Rate > 0) {
+		return errors.New("stages have durations and rates of their own")
+	}
+	for i, s := range p.Stages {
+		if s.For <= 0 || s.Connections < 0 || s.Rate < 0 {
+			return fmt.Errorf("stage %d lasts %v, with %d connections and %v arrivals", i+1, s.For, s.Connections, s.Rate)
+		}
+		if (s.Rate > 0) != (p.Stages[0].Rate > 0) {
+			return errors.New("either every stage has a rate, or none has")
+		}
+	}
+	if !p.isOpen() {
+		if p.MaxConnections > 0 {
+			return errors.New("a closed loop has all its connections: more of them are opened in an open loop alone, which has a rate")
+		}
+		return nil
+	}
+	if !p.Think.IsZero() {
+		return errors.New("think time is for a closed loop: in an open one the rate says when iterations begin")
+	}
+	if p.Iterations == math.MaxInt64 && p.Duration == 0 && len(p.Stages) == 0 {
+		return errors.New("an open loop needs an end: iterations, a duration or stages")
+	}
+	return nil
 }
 
 // Run carries out p. The first worker logs in alone; if the server refuses it, Run returns that

@@ -19,17 +19,17 @@ type eventQueue struct {
 	closed chan struct{}
 
 	mu      sync.Mutex
-	tallies map[tallyKey]*tally
-	order   []*tally // in the order of their first event
+	floods map[floodKey]*flood
+	order   []*flood // in the order of their first event
 }
 
-type tallyKey struct {
+type floodKey struct {
 	kind   EventKind
 	number int32
 }
 
-// tally counts the events of a key.
-type tally struct {
+// flood counts the events of a key.
+type flood struct {
 	seen       int64
 	suppressed int64 // since the last summary
 	last       Event
@@ -39,7 +39,7 @@ func newEventQueue(pass func(Event)) *eventQueue {
 	if pass == nil {
 		return nil
 	}
-	q := &eventQueue{pass: pass, ch: make(chan Event, queueLength), closed: make(chan struct{}), tallies: map[tallyKey]*tally{}}
+	q := &eventQueue{pass: pass, ch: make(chan Event, queueLength), closed: make(chan struct{}), floods: map[floodKey]*flood{}}
 	go q.drain()
 	return q
 }
@@ -62,15 +62,15 @@ func (q *eventQueue) offer(e Event, number int32) {
 	e.Time = time.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	key := tallyKey{e.Kind, number}
-	t := q.tallies[key]
-	if t == nil && len(q.tallies) >= mostKinds {
+	key := floodKey{e.Kind, number}
+	t := q.floods[key]
+	if t == nil && len(q.floods) >= mostKinds {
 		key.number = 0
-		t = q.tallies[key]
+		t = q.floods[key]
 	}
 	if t == nil {
-		t = &tally{}
-		q.tallies[key] = t
+		t = &flood{}
+		q.floods[key] = t
 		q.order = append(q.order, t)
 	}
 	t.seen++

@@ -22,8 +22,8 @@ func (w *worker) reopen() bool {
 		return true
 	}
 	if w.gone {
-		w.counts.attempted.Add(1)
-		w.counts.skipped.Add(1)
+		w.number++
+		w.countBatch(w.statement, skipped)
 	}
 	return false
 }
@@ -61,7 +61,7 @@ func (w *worker) open() bool {
 			return true
 		case err == nil:
 			w.setSession(session)
-			w.counts.reconnects.Add(1)
+			w.count(reconnects, 1)
 			r.events.offer(w.event(Reconnected), 0)
 			return true
 		case r.stopping():
@@ -96,14 +96,18 @@ func (w *worker) giveUp(err error) bool {
 	return false
 }
 
-// sleep is false when the run is stopped meanwhile.
-func (w *worker) sleep(d time.Duration) bool {
+// sleep is false when the run is stopped, or cuts iterations, meanwhile.
+func (w *worker) sleep(d time.Duration) bool { return w.pause(d, w.run.over) }
+
+// pause is false when the run is stopped or the channel closed meanwhile.
+func (w *worker) pause(d time.Duration, end <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
 	case <-w.run.done:
-		return false
+	case <-end:
 	}
+	return false
 }

@@ -12,7 +12,7 @@ import (
 func TestABrokenConnectionIsReopened(t *testing.T) {
 	simulate(t, func(t *testing.T) {
 		var events log
-		var c counter
+		var c sessionCount
 		p := plan(c.connector(func(ctx context.Context, s *session, i int) (Outcome, error) {
 			if _, err := takes(time.Millisecond)(ctx, s, i); err != nil {
 				return Outcome{}, err

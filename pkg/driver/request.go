@@ -29,6 +29,8 @@ type Request struct {
 	// through cursors or reads them slowly: what is no part of the load, such as a rollback after
 	// a cancel, is plain.
 	Plain bool
+	// Statement is the index of its name among its unit's Statements.
+	Statement int
 	// Source is where the request came from, for messages.
 	Source Source
 }

@@ -53,7 +53,7 @@ func (w *worker) throttled(t trouble) time.Duration {
 	if number == 0 {
 		return 0
 	}
-	w.counts.throttled.Add(1)
+	w.count(throttledAnswers, 1)
 	wait := min(firstThrottle<<min(w.throttles, 10), mostThrottle)
 	w.throttles++
 	if number == numBusy {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,28 +21,45 @@ const barrierLeast = 60 * time.Second
 // reloginsPerSecond bounds the logins that replace broken connections, over all workers.
 const reloginsPerSecond = 50
 
-// Classes of the latency recorder.
-const (
-	batchGood = iota
-	batchFailed
-	iterationGood
-	iterationFailed
-	classes
-)
-
 // runner is a run while it goes on.
 type runner struct {
-	plan    Plan
-	clock   clock.Clock
-	latency *latency.Recorder
-	series  *latency.Series
-	events  *eventQueue
-	workers []worker
+	plan       Plan
+	clock      clock.Clock
+	wall       time.Time // of the clock's zero
+	resolution time.Duration
+	events     *eventQueue
+	workers    []worker
+	perUnit    int      // workers of a unit
+	names      []string // of statements
+	offsets    []int    // of each unit's first statement
+	open       bool     // iterations begin at intended starts
+
+	// The conductor's, and everybody's when that has ended.
+	phase         []phase
+	firstMeasured int
+	all           *tally // of the whole run
+	interval      *tally // of the latest collection
+	window        span   // the measured part
+	windowCPU     clock.CPU
+	stages        []span // by phase
+	series        *latency.Series
+	ended         bool // all workers have
+
+	shards   *shards
+	arrivals *arrivals
+	gate     *gate
+	health   health
+	failures atomic.Int64 // batches that failed or are in doubt, for Plan.MaxErrors
+	dropped  atomic.Int64 // arrivals
 
 	// ctx ends when the caller's does or stop is called; done is its channel.
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	done   <-chan struct{}
+	// noMore and over are closed by finish.
+	noMore, over chan struct{}
+	finishOnce   sync.Once
+	endedBy      string
 
 	logins    chan struct{} // a slot for each login in flight
 	relogins  *rate.Limiter
@@ -56,9 +72,9 @@ type runner struct {
 	finished  chan struct{} // closed when there is none
 	closers   sync.WaitGroup
 
-	stopped                                          atomic.Bool // by stop, not by the caller
-	open, connected, late, failed, gaveUp, abandoned atomic.Int64
-	spent                                            atomic.Int64 // workers with too many errors
+	stopped                                              atomic.Bool // by stop, not by the caller
+	sessions, connected, late, failed, gaveUp, abandoned atomic.Int64
+	spent                                                atomic.Int64 // workers with too many errors
 
 	mu       sync.Mutex
 	firstErr error // of the first worker that could not connect
@@ -75,33 +91,49 @@ func run(ctx context.Context, p Plan) (result.Load, error) {
 		r.events.close()
 		return r.load(0, clock.CPU{}), err
 	}
-	// An error to read the CPU time leaves zeros: it is told from use by being exactly that.
-	startCPU, _ := clock.ProcessCPU()
+	startCPU := processCPU()
 	started := r.clock.Now()
-	endCollecting, endGuarding := r.background(r.collect), r.background(r.guard)
+	endConducting, endGuarding, endWatching := r.background(r.conduct), r.background(r.guard), r.background(r.watchStalls)
+	endReleasing := func() {}
+	if r.open {
+		endReleasing = r.background(r.release)
+	}
 	endAnnouncing := r.announceStop()
 
 	err := r.connectAndRun()
 
 	ended := r.clock.Now()
-	endCPU, _ := clock.ProcessCPU()
+	endCPU := processCPU()
+	endReleasing()
 	endGuarding()
 	r.awaitClosers()
-	endCollecting()
+	if r.open {
+		r.dropArrivals(int64(len(r.arrivals.queue)))
+	}
+	r.ended = true
+	endConducting()
+	endWatching()
 	endAnnouncing()
 	r.events.close()
 
-	load := r.load(started, startCPU)
+	load := r.load(ended, endCPU)
 	load.ElapsedS = (ended - started).Seconds()
 	load.Interrupted = err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
+	load.EndedBy = EndedByWork
+	if r.isFinishing() {
+		load.EndedBy = r.endedBy
+	}
 	if r.begun() {
-		used := endCPU.Sub(r.beganCPU)
-		load.CPUUserS, load.CPUSystemS = used.User.Seconds(), used.System.Seconds()
+		load.ConnectS = (r.beganAt - started).Seconds()
+		load.ConnectCPUS = r.beganCPU.Sub(startCPU).Total().Seconds()
 	} else {
 		load.ConnectS = load.ElapsedS
 		load.ConnectCPUS = endCPU.Sub(startCPU).Total().Seconds()
 	}
-	if wrong := check(load); wrong != nil {
+	if err != nil {
+		load.EndedBy = EndedEarly
+	}
+	if wrong := errors.Join(r.check(), check(load)); wrong != nil {
 		err = errors.Join(err, wrong)
 	}
 	return load, err
@@ -134,6 +166,9 @@ func (p *Plan) complete() error {
 	case p.Iterations < 1:
 		return fmt.Errorf("%d iterations: at least one is needed", p.Iterations)
 	}
+	if err := p.checkLoop(); err != nil {
+		return err
+	}
 	if err := p.Faults.check(); err != nil {
 		return err
 	}
@@ -152,31 +187,70 @@ func (p *Plan) complete() error {
 			p.FilesPerConnection = 2
 		}
 	}
-	return raiseFileLimit(len(p.Units)*p.Connections, p.FilesPerConnection)
+	return raiseFileLimit(len(p.Units)*max(p.most(), p.MaxConnections), p.FilesPerConnection)
 }
 
 func newRunner(ctx context.Context, p Plan) *runner {
+	perUnit := max(p.most(), p.MaxConnections)
 	r := &runner{
 		plan:     p,
 		clock:    clock.New(),
-		latency:  latency.NewRecorder(classes),
+		wall:     time.Now(),
+		perUnit:  perUnit,
+		open:     p.isOpen(),
+		phase:    p.phases(),
 		series:   latency.NewSeries(time.Second, 3600),
 		events:   newEventQueue(p.Events),
-		workers:  make([]worker, len(p.Units)*p.Connections),
+		workers:  make([]worker, len(p.Units)*perUnit),
+		gate:     newGate(p.initial()),
 		logins:   make(chan struct{}, p.ConnectConcurrency),
 		relogins: rate.NewLimiter(reloginsPerSecond, 1),
 		settled:  make(chan struct{}),
 		begin:    make(chan struct{}),
 		finished: make(chan struct{}),
+		noMore:   make(chan struct{}),
+		over:     make(chan struct{}),
+	}
+	r.resolution = r.clock.Resolution()
+	r.names, r.offsets = statementNames(p.Units)
+	r.shards, r.all, r.interval = newShards(len(r.names)), newTally(len(r.names)), newTally(len(r.names))
+	r.stages = make([]span, len(r.phase))
+	for r.firstMeasured < len(r.phase) && !r.phase[r.firstMeasured].measured {
+		r.firstMeasured++
+	}
+	if r.open {
+		r.arrivals = newArrivals()
 	}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.done = r.ctx.Done()
 	for i := range r.workers {
-		r.workers[i].init(r, i)
+		w := &r.workers[i]
+		w.init(r, i)
+		if w.initial {
+			r.unsettled.Add(1)
+		}
 	}
-	r.unsettled.Store(int64(len(r.workers)))
 	r.running.Store(1) // until all have been started, see connectAndRun
 	return r
+}
+
+// statementNames are the names of all units' statements, made different, and where each unit's begin.
+func statementNames(units []Unit) (names []string, offsets []int) {
+	seen := map[string]int{}
+	for _, u := range units {
+		offsets = append(offsets, len(names))
+		own := u.Statements
+		if len(own) == 0 {
+			own = []string{u.Name}
+		}
+		for _, name := range own {
+			if seen[name]++; seen[name] > 1 {
+				name = fmt.Sprintf("%s (%d)", name, seen[name])
+			}
+			names = append(names, name)
+		}
+	}
+	return names, offsets
 }
 
 // makeSinks makes every worker's sink, in order, so that what is named after them does not
@@ -207,7 +281,7 @@ func (r *runner) leaveOut(from int) {
 
 // connectAndRun takes the workers through login, barrier and run, and returns when all ended.
 func (r *runner) connectAndRun() error {
-	first := &r.workers[0]
+	first := &r.workers[0] // there from the beginning, as every unit's first is
 	r.start(first)
 	<-first.settled
 	err := first.connectErr
@@ -293,7 +367,7 @@ func (r *runner) complete() bool {
 		if w.connectErr != nil || w.gone || w.spent {
 			continue
 		}
-		if w.counts.itAttempted.Load() < r.plan.Iterations || w.cutShort || w.wait.Load() == abandoned {
+		if w.begun < r.plan.Iterations && !r.isFinishing() || w.cutShort || w.wait.Load() == abandoned {
 			return false
 		}
 	}
@@ -367,65 +441,20 @@ func (r *runner) awaitClosers() {
 	}
 }
 
-// load adds up what the workers counted. It is called when all have ended.
-func (r *runner) load(started time.Duration, startCPU clock.CPU) result.Load {
-	load := result.Load{
-		PlannedIterations: r.planned(len(r.workers)),
-		Connections:       len(r.workers),
-		Connected:         int(r.connected.Load()),
-		ConnectFailed:     int(r.failed.Load()),
-		LateConnections:   int(r.late.Load()),
-		GivenUp:           int(r.gaveUp.Load()),
-		Abandoned:         int(r.abandoned.Load()),
-		EndedByErrors:     int(r.spent.Load()),
-		ErrorsByNumber:    map[int32]int64{},
-		ClockResolutionUS: latency.Microseconds(r.clock.Resolution()),
-		Series:            append([]result.Point{}, r.series.Points()...),
-		SeriesStepS:       r.series.Step().Seconds(),
-		Latency: result.Latency{
-			Batch:     r.latency.Total(batchGood).Summary(),
-			Iteration: r.latency.Total(iterationGood).Summary(),
-		},
-		FailedLatency: result.Latency{
-			Batch:     r.latency.Total(batchFailed).Summary(),
-			Iteration: r.latency.Total(iterationFailed).Summary(),
-		},
-	}
-	var lastAnswer time.Duration
-	for i := range r.workers {
-		w := &r.workers[i]
-		w.counts.addTo(&load)
-		for number, count := range w.errors {
-			load.ErrorsByNumber[number] += count
-		}
-		lastAnswer = max(lastAnswer, w.lastAnswer)
-	}
-	load.Deadlocks = load.ErrorsByNumber[numDeadlock]
-	if r.begun() {
-		load.ConnectS = (r.beganAt - started).Seconds()
-		load.ConnectCPUS = r.beganCPU.Sub(startCPU).Total().Seconds()
-		load.RunS = max(lastAnswer-r.beganAt, 0).Seconds()
-	}
-	if load.RunS > 0 {
-		load.BatchesPerS = float64(load.Batches) / load.RunS
-		load.IterationsPerS = float64(load.Iterations) / load.RunS
-	}
-	return load
-}
-
-// planned is workers x iterations, or the largest number there is.
-func (r *runner) planned(workers int) int64 {
-	if n := int64(workers); n > 0 && r.plan.Iterations > math.MaxInt64/n {
-		return math.MaxInt64
-	}
-	return int64(workers) * r.plan.Iterations
-}
-
-// check holds the counts against each other: a batch or an iteration that is in none of the
-// classes, or in two, is a fault of the driver that must not pass for a measurement.
+// check holds the counts of a report against each other.
 func check(l result.Load) error {
 	if sum := l.Batches + l.FailedBatches + l.Skipped + l.Cancelled + l.InDoubt; sum != l.Attempted {
 		return fmt.Errorf("internal error: %d batches were attempted and %d accounted for", l.Attempted, sum)
+	}
+	for _, s := range l.Statements {
+		if !s.Sound() {
+			return fmt.Errorf("internal error: the batches of %s do not add up: %+v", s.Name, s.Counts)
+		}
+	}
+	for _, s := range l.Stages {
+		if !s.Sound() {
+			return fmt.Errorf("internal error: the batches of stage %s do not add up: %+v", s.Name, s.Counts)
+		}
 	}
 	sum := l.Iterations + l.FailedIterations + l.SkippedIterations + l.CancelledIterations + l.InDoubtIterations
 	if sum != l.AttemptedIterations {

@@ -117,6 +117,9 @@ type Worker struct {
 type Unit struct {
 	Name    string
 	Program Program
+	// Statements name what the program's requests are counted and timed under; none is one, the
+	// unit's own name.
+	Statements []string
 	// Connector, if set, opens the unit's sessions in place of the plan's.
 	Connector Connector
 }

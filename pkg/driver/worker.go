@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"gostress/pkg/latency"
 )
 
 // What a worker is waiting for, for the guard.
@@ -25,7 +24,8 @@ type worker struct {
 	info    Worker
 	program Program
 	sink    Sink
-	latency latency.Handle
+	shard   *shard
+	random  *rand.Rand          // for think times
 	yield   func(*Request) bool // w.call, made once: a method value is an allocation
 
 	// wait is what the guard watches, see there; op says what for.
@@ -48,8 +48,9 @@ type worker struct {
 	spent      bool // it had too many errors
 	cutShort   bool // the stop of the run cut an iteration short
 
-	counts     counts
-	errors     map[int32]int64 // by number
+	initial    bool  // it is there when the run begins
+	begun      int64 // iterations begun
+	failures   int64 // batches that failed or are in doubt
 	lastAnswer time.Duration
 
 	// The iteration at work.
@@ -59,8 +60,11 @@ type worker struct {
 	doubt, cut, bad bool // a batch is in doubt; the run was stopped; a batch failed
 	cancelled       bool // a batch was cancelled by the run itself
 	openTran        bool
-	number          int64 // batches taken up so far, for the faults
-	throttles       int   // throttled answers in a row
+	number          int64 // batches taken up so far
+	statement       int   // of the batch at work
+	arrival         arrival
+	intended        time.Duration // when the batch at work should have begun
+	throttles       int           // throttled answers in a row
 	pending         pending
 	told            atomic.Bool // ended was called
 
@@ -81,11 +85,13 @@ const (
 )
 
 func (w *worker) init(r *runner, id int) {
-	n := r.plan.Connections
+	n := r.perUnit
 	w.run = r
 	w.info = Worker{ID: id, Unit: id / n, Conn: id % n, Connections: n}
 	w.program = r.plan.Units[w.info.Unit].Program
-	w.latency = r.latency.Handle(id)
+	w.shard = &r.shards.all[id%len(r.shards.all)]
+	w.random = rand.New(rand.NewPCG(r.plan.Seed, mix(uint64(id))))
+	w.initial = r.gate.admits(w.info.Conn)
 	w.yield = w.call
 	w.settled = make(chan struct{})
 	w.ctx = r.ctx
@@ -108,8 +114,10 @@ func (w *worker) event(kind EventKind) Event {
 
 // main is the worker's life.
 func (w *worker) main() {
-	if !w.login() {
-		return
+	if w.initial || w.run.gate.await(w.info.Conn, w.run.done, w.run.noMore) {
+		if !w.login() {
+			return
+		}
 	}
 	if w.session != nil {
 		select {
@@ -148,16 +156,23 @@ func (w *worker) login() bool {
 	if err == nil {
 		w.setSession(session)
 		r.connected.Add(1)
-		if r.begun() {
+		if r.begun() && w.initial {
 			r.late.Add(1)
 		}
 		w.announce(session)
 	} else if !r.stopping() { // else nothing went wrong: the login was called off
 		w.connectFailed(err)
 	}
-	close(w.settled)
-	r.workerSettled()
+	w.settle()
 	return true
+}
+
+// settle tells the barrier that the worker's first login has succeeded or failed.
+func (w *worker) settle() {
+	if w.initial {
+		close(w.settled)
+		w.run.workerSettled()
+	}
 }
 
 // announce tells of a session that was opened.
@@ -229,9 +244,9 @@ func (w *worker) setSession(s Session) {
 	w.session = s
 	w.mu.Unlock()
 	if s != nil {
-		w.run.open.Add(1)
+		w.run.sessions.Add(1)
 	} else {
-		w.run.open.Add(-1)
+		w.run.sessions.Add(-1)
 	}
 }
 

@@ -189,6 +189,9 @@ type Load struct {
 	// start, SkippedLate those that were dropped for it; the latter are in SkippedIterations too.
 	Late        int64 `json:"late,omitempty"`
 	SkippedLate int64 `json:"skipped_late,omitempty"`
+	// EndedBy says why the run ended: "iterations" when all the work was done, "duration",
+	// "max_errors", or "early" when something stopped it.
+	EndedBy string `json:"ended_by,omitempty"`
 	// GeneratorBound says that this process, not the server, could not hold the rate asked for.
 	GeneratorBound bool `json:"generator_bound,omitempty"`
 	// WarmupS and RampUpS are the parts before the measured one, as asked for, seconds.
@@ -261,9 +264,11 @@ type Point struct {
 
 // Progress is the state of a run while it goes on.
 type Progress struct {
-	// Connecting says that the measured part has not begun.
+	// Connecting says that the load has not begun.
 	Connecting bool
-	// Elapsed is the time since the measured part began.
+	// Measuring says that it has begun, and that neither warm-up nor cooldown is under way.
+	Measuring bool
+	// Elapsed is the time since the load began.
 	Elapsed time.Duration
 	// Done counts iterations ended, good or not; Planned is how many were asked for.
 	Done, Planned int64
