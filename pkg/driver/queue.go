@@ -18,9 +18,9 @@ type eventQueue struct {
 	ch     chan Event
 	closed chan struct{}
 
-	mu      sync.Mutex
+	mu     sync.Mutex
 	floods map[floodKey]*flood
-	order   []*flood // in the order of their first event
+	order  []*flood // in the order of their first event
 }
 
 type floodKey struct {
