@@ -116,15 +116,8 @@ func (c *cursors) fetch(ctx context.Context, handle int32, set *fetched, out *dr
 // close closes the cursor after what came of its request. ok says that all of it
 // went well, so that an error in closing is news.
 func (c *cursors) close(ctx context.Context, handle int32, ok bool, sink driver.Sink, out driver.Outcome, err error) (driver.Outcome, error) {
-	cancelled := err != nil && ctx.Err() != nil && err == ctx.Err()
-	if err != nil && !cancelled {
+	if err != nil && err != ctx.Err() {
 		return out, err // the connection is gone, and the cursor with it
-	}
-	if cancelled {
-		// The session is used again, and must not keep what the cursor holds locked.
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), closeTime)
-		defer cancel()
 	}
 	call := procedure{id: tds.ProcCursorClose, name: tds.ProcName(tds.ProcCursorClose), params: []driver.Param{input("@cursor", int(handle))}}
 	news := onlyMessages{sink}
@@ -133,18 +126,23 @@ func (c *cursors) close(ctx context.Context, handle int32, ok bool, sink driver.
 		news.to = nil
 	}
 	more, failed := c.system(ctx, &call, news)
+	if failed != nil && failed == ctx.Err() {
+		// The session is used again, and must not keep what the cursor holds locked.
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+		defer cancel()
+		if more, failed = c.system(late, &call, news); failed != nil && failed == late.Err() {
+			_ = c.Close()
+			failed = &driver.LostError{Err: fmt.Errorf("a cancelled cursor could not be closed in %s", closeTime)}
+		}
+	}
 	out.OpenTran = more.OpenTran
 	if ok {
 		out.Errors = append(out.Errors, more.Errors...)
 	}
-	switch {
-	case failed == nil:
-		return out, err
-	case cancelled && ctx.Err() != nil:
-		_ = c.Close()
-		return out, &driver.LostError{Err: fmt.Errorf("a cancelled cursor could not be closed in %s", closeTime)}
+	if failed != nil {
+		err = failed
 	}
-	return out, failed
+	return out, err
 }
 
 // opening is the sink of sp_cursoropen. Whether a result set is that of a cursor,

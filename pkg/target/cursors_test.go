@@ -236,6 +236,42 @@ func testCursorCancel(t *testing.T, w Wire) {
 	}
 }
 
+// TestCursorCancelledAtItsEnd: a cursor is closed also when the request's time ends
+// behind its last row.
+func TestCursorCancelledAtItsEnd(t *testing.T) { overWires(t, testCursorCancelledAtItsEnd) }
+
+func testCursorCancelledAtItsEnd(t *testing.T, w Wire) {
+	var got record
+	f := serve(t, func(p *peer) { system(p, &got, cursorServer()) })
+	o := options(w, f)
+	o.Cursor = Cursor{CursorStatic, ConcurrencyReadOnly}
+	s, err := connectTo(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	out, err := do(t, s, ctx, text("rows"), doneFunc(cancel))
+	if err != nil || out.Rows != 2 {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	if calls := got.take(); len(calls) != 5 || calls[4] != "sp_cursorclose 180150003" {
+		t.Errorf("the calls are %q", calls)
+	}
+}
+
+// doneFunc is a sink that is called at the end of each statement.
+type doneFunc func()
+
+func (f doneFunc) Row([]any) error { return nil }
+
+func (f doneFunc) Event(e driver.SinkEvent) error {
+	if e.Kind == driver.SinkDone {
+		f()
+	}
+	return nil
+}
+
 // rowFunc is a sink that is called at each row.
 type rowFunc func() error
 
