@@ -62,12 +62,25 @@ func TestAllocations(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	batch := text(orderBatch())
-	for name, requests := range map[string][2]*driver.Request{"batch": {batch, batch}, "order": orders()} {
-		s := newDirect(tdsclient.NewConn(&canned{answer: packet}, defaultPacketSize), facts{}, &encodings{})
+	for name, tt := range map[string]struct {
+		requests [2]*driver.Request
+		prepared bool
+	}{
+		"batch":    {requests: [2]*driver.Request{batch, batch}},
+		"order":    {requests: orders()},
+		"prepared": {requests: [2]*driver.Request{batch, batch}, prepared: true},
+	} {
+		direct := newDirect(tdsclient.NewConn(&canned{answer: packet}, defaultPacketSize), facts{}, &encodings{})
+		var s driver.Session = direct
+		if tt.prepared {
+			m := &modal{wired: direct, prepare: newStatements(direct)}
+			m.prepare.known[batch.Text] = &statement{handle: 1, execute: procedure{id: tds.ProcExecute, params: []driver.Param{input("", 1)}, first: 1}}
+			s = m
+		}
 		i := 0
 		call := func() {
 			i++
-			if out, err := s.Do(ctx, requests[i&1], nil); err != nil || len(out.Errors) > 0 {
+			if out, err := s.Do(ctx, tt.requests[i&1], nil); err != nil || len(out.Errors) > 0 {
 				t.Fatal(out, err)
 			}
 		}

@@ -19,6 +19,7 @@ type statements struct {
 	wired
 	known map[string]*statement
 	clock int64 // counts uses
+	check stale // of the execution under way
 }
 
 // statement is one that the server has prepared.
@@ -53,9 +54,10 @@ func (p *statements) do(ctx context.Context, r *driver.Request, sink driver.Sink
 	if st != nil {
 		st.used = p.clock
 		st.bind(r)
-		check := stale{to: sink, handle: st.handle}
-		out, err := p.system(ctx, &st.execute, check.sink())
-		if err != nil || !check.is(out) {
+		p.check = stale{to: sink, handle: st.handle}
+		out, err := p.system(ctx, &st.execute, p.check.sink())
+		p.check.to = nil
+		if err != nil || !p.check.is(sink, out) {
 			return out, err
 		}
 		// It was prepared before something that the server counts as the end of it,
@@ -167,9 +169,9 @@ func (s *stale) sink() driver.Sink {
 	return s
 }
 
-// is says so of an answer that has come to its end.
-func (s *stale) is(out driver.Outcome) bool {
-	if s.to != nil {
+// is says so of an answer to sink that has come to its end.
+func (s *stale) is(sink driver.Sink, out driver.Outcome) bool {
+	if sink != nil {
 		return s.found
 	}
 	return len(out.Errors) == 1 && out.ResultSets == 0 && out.Affected == 0 && s.says(&out.Errors[0])
