@@ -195,7 +195,7 @@ func (c *corpusCase) server(arg string) error {
 	return nil
 }
 
-// answer reads "PATTERN -> [N times] rows N | error NUMBER CLASS TEXT | drop | wait".
+// answer reads "PATTERN -> [N times] rows N | error NUMBER CLASS TEXT | drop | wait | begin".
 func (c *corpusCase) answer(arg string) error {
 	pattern, what, ok := strings.Cut(arg, " -> ")
 	if !ok {
@@ -223,6 +223,8 @@ func (c *corpusCase) answer(arg string) error {
 		r.drop = true
 	case "wait":
 		r.wait = true
+	case "begin":
+		r.wait, r.begin = true, true
 	default:
 		err = fmt.Errorf("unknown answer %q", what)
 	}

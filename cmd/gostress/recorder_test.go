@@ -55,6 +55,7 @@ type reply struct {
 	text   string
 	drop   bool // the connection is closed instead
 	wait   bool // nothing, until an attention
+	begin  bool // a transaction begins, before that
 }
 
 // selfSigned is the recorder's certificate, made once.
@@ -231,7 +232,11 @@ func (p *recorderConn) request(m tds.Message) error {
 		if strings.Contains(text, "max_workers_count") { // a large run looks how large the server is
 			return p.send(append(rowsOf(1, 512), done(tds.TokenDone, tds.DoneCount, 1)...))
 		}
-		return p.answer(p.note("batch "+text), tds.TokenDone, nil)
+		var ended []byte
+		if strings.HasSuffix(text, "ROLLBACK TRAN") {
+			ended = tds.AppendEnvChange(nil, &tds.EnvChange{Type: tds.EnvRollbackTran, OldBytes: transaction[:]})
+		}
+		return p.answer(p.note("batch "+text), tds.TokenDone, ended)
 	case tds.PacketRPC:
 		var rd tds.RPCReader
 		if err := rd.Reset(m.Data, tds.V74); err != nil {
@@ -262,6 +267,13 @@ func (p *recorderConn) answer(r reply, last tds.TokenID, values []byte) error {
 	case r.drop:
 		return fmt.Errorf("dropped")
 	case r.wait:
+		p.wr.Begin(tds.PacketResponse, 0)
+		if r.begin {
+			p.wr.Buf = tds.AppendEnvChange(p.wr.Buf, &tds.EnvChange{Type: tds.EnvBeginTran, NewBytes: transaction[:]})
+			if err := p.wr.Flush(); err != nil {
+				return err
+			}
+		}
 		m, err := p.rd.ReadMessage(p.rw)
 		if err != nil {
 			return err
@@ -270,6 +282,10 @@ func (p *recorderConn) answer(r reply, last tds.TokenID, values []byte) error {
 			return fmt.Errorf("no attention")
 		}
 		p.note("attention")
+		p.wr.Buf = append(p.wr.Buf, done(last, tds.DoneError, 0)...)
+		if err := p.wr.End(); err != nil {
+			return err
+		}
 		return p.send(done(tds.TokenDone, tds.DoneAttn, 0))
 	case r.number != 0:
 		return p.send(append(failure(r.number, r.class, r.text), done(last, tds.DoneError, 0)...))
@@ -283,6 +299,9 @@ func (p *recorderConn) answer(r reply, last tds.TokenID, values []byte) error {
 	}
 	return p.send(append(values, done(last, 0, 0)...))
 }
+
+// transaction is the descriptor of every transaction.
+var transaction = [8]byte{1, 0, 0, 0, 51}
 
 var intType = tds.TypeInfo{ID: tds.TypeIntN, Size: 4}
 
