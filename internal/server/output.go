@@ -131,6 +131,7 @@ func (o *output) message(e *sqlerr.Error) {
 
 func (o *output) columns(cols []exec.Column) {
 	o.cols, o.encs = o.cols[:0], o.encs[:0]
+	hidden := false
 	for i := range cols {
 		enc := newEncoder(cols[i].Type, o.c.ver)
 		flags := tds.ColUpdate
@@ -140,10 +141,17 @@ func (o *output) columns(cols []exec.Column) {
 		if cols[i].Identity {
 			flags |= tds.ColIdentity
 		}
+		if cols[i].Hidden {
+			flags |= tds.ColHidden
+			hidden = true
+		}
 		o.cols = append(o.cols, tds.Column{Name: cols[i].Name, Flags: flags, Type: enc.info})
 		o.encs = append(o.encs, enc)
 	}
 	o.c.wr.Buf = tds.AppendColMetadata(o.c.wr.Buf, o.c.ver, o.cols)
+	if hidden {
+		o.c.wr.Buf = tds.AppendColInfo(o.c.wr.Buf, o.cols)
+	}
 }
 
 func (o *output) outParam(e *exec.OutParam) error {

@@ -193,6 +193,7 @@ const (
 	ColNullable uint16 = 0x01
 	ColUpdate   uint16 = 0x08 // updatability unknown is 0x08
 	ColIdentity uint16 = 0x10
+	ColHidden   uint16 = 0x2000
 )
 
 // Column describes a column of a result set, or of a table type.
@@ -229,6 +230,22 @@ func AppendColMetadata(b []byte, v Version, cols []Column) []byte {
 			b = append(b, 0, 0)
 		}
 		b = appendBVarChar(b, c.Name)
+	}
+	return b
+}
+
+// AppendColInfo appends the COLINFO token that goes with the rows of a server
+// cursor: every column counts as an expression, and those with ColHidden are not
+// the query's own.
+func AppendColInfo(b []byte, cols []Column) []byte {
+	b = append(b, byte(TokenColInfo))
+	b = binary.LittleEndian.AppendUint16(b, uint16(3*len(cols)))
+	for i := range cols {
+		status := byte(0x04)
+		if cols[i].Flags&ColHidden != 0 {
+			status |= 0x10
+		}
+		b = append(b, byte(i+1), 0, status)
 	}
 	return b
 }

@@ -28,6 +28,9 @@ type Options struct {
 	Now func() time.Time
 	// PlanCache is the number of batch texts whose plans are kept; 0 means 1000.
 	PlanCache int
+	// CursorMemory is how many bytes the rows of all open cursors may take; 0
+	// means 256 MiB. A cursor that needs more is refused with error 1105.
+	CursorMemory int64
 	// OnCrash is told of a fault of the engine itself, which ends the session in
 	// which it happened; nil means that nobody is.
 	OnCrash func(reason any, stack []byte)
@@ -70,6 +73,7 @@ type Column struct {
 	Type     types.Type
 	Nullable bool
 	Identity bool
+	Hidden   bool // beside what the query asks for: ROWSTAT of a server cursor
 }
 
 // Columns starts a result set.

@@ -20,9 +20,14 @@ type cursor struct {
 	rows   [][]types.Value
 	at     int // of the row last fetched; -1 before the first
 	opened bool
+	e      *Engine
+	bytes  int64 // of memory that its rows are counted with
 }
 
-func (c *cursor) close() { c.rows, c.opened = nil, false }
+func (c *cursor) close() {
+	c.rows, c.opened = nil, false
+	c.free()
+}
 
 func (cc *compiler) cursor(st ast.Statement) (*code, error) {
 	switch n := st.(type) {
@@ -35,6 +40,7 @@ func (cc *compiler) cursor(st ast.Statement) (*code, error) {
 			}
 			rows, err := c.open(s, fr)
 			if err != nil {
+				c.free()
 				return err
 			}
 			c.rows, c.at, c.opened = rows, -1, true
@@ -107,7 +113,7 @@ func (cc *compiler) declareCursor(n *ast.DeclareCursorStatement) (*code, error) 
 		if _, ok := set[name]; ok {
 			return sqlerr.New(16915, 16, 1, "A cursor named '%s' is there already.", n.Name.Value)
 		}
-		cur := &cursor{cols: cols, scroll: scroll, at: -1}
+		cur := &cursor{cols: cols, scroll: scroll, at: -1, e: s.e}
 		layout, tempLayout := s.e.gate.layouts.Load(), s.tempLayout
 		// The query may use variables: it sees their values at DECLARE.
 		vars := append([]types.Value(nil), fr.Vars...)
@@ -119,7 +125,13 @@ func (cc *compiler) declareCursor(n *ast.DeclareCursorStatement) (*code, error) 
 			var buf rowBuffer
 			work := func() error {
 				buf.reset()
-				_, err := run(&inner.Frame, buf.add)
+				cur.free()
+				_, err := run(&inner.Frame, func(row []types.Value) error {
+					if err := cur.reserve(row); err != nil {
+						return err
+					}
+					return buf.add(row)
+				})
 				return err
 			}
 			var err error

@@ -32,6 +32,8 @@ type Engine struct {
 	trans   atomic.Uint64 // the last transaction id given to a client
 	seeds   atomic.Uint64
 
+	cursorBytes atomic.Int64 // that the rows of open cursors take
+
 	retired retired
 	gate    *gate
 
@@ -53,6 +55,9 @@ func New(opts Options) *Engine {
 	}
 	if opts.PlanCache == 0 {
 		opts.PlanCache = 1000
+	}
+	if opts.CursorMemory == 0 {
+		opts.CursorMemory = 256 << 20
 	}
 	if opts.Seed == 0 {
 		opts.Seed = rand.Uint64()

@@ -392,12 +392,25 @@ func (cc *compiler) insertExec(x *ast.ExecuteSpecification) (plan.Rows, error) {
 }
 
 // capture takes the result sets of INSERT ... EXEC instead of the client.
+// With keep set it takes the one result set of a server cursor.
 type capture struct {
-	buf  rowBuffer
-	cols int
+	buf    rowBuffer
+	cols   int
+	sets   int
+	names  []Column
+	keep   func(row []types.Value) error // asked before a row is kept
+	cursor bool
 }
 
 func (c *capture) columns(cols []Column) error {
+	c.sets++
+	if c.cursor {
+		if c.sets > 1 {
+			return errNoCursor()
+		}
+		c.names = cols
+		return nil
+	}
 	if c.cols > 0 && len(cols) != c.cols {
 		return sqlerr.ColumnCount()
 	}
@@ -405,4 +418,11 @@ func (c *capture) columns(cols []Column) error {
 	return nil
 }
 
-func (c *capture) row(v []types.Value) error { return c.buf.add(v) }
+func (c *capture) row(v []types.Value) error {
+	if c.keep != nil {
+		if err := c.keep(v); err != nil {
+			return err
+		}
+	}
+	return c.buf.add(v)
+}

@@ -108,7 +108,15 @@ type code struct {
 	value     expr.Expr // of RETURN
 	run       func(s *Session, fr *frame) error
 	cmd       uint16
-	keepError bool // sets @@ERROR itself
+	keepError bool       // sets @@ERROR itself
+	query     *queryCode // of a SELECT that gives rows
+}
+
+// queryCode is what a server cursor wants to know of a SELECT.
+type queryCode struct {
+	columns []Column
+	// still tells that no cursor over it could see a change of the tables.
+	still bool
 }
 
 type labelRef struct {

@@ -33,6 +33,7 @@ func (cc *compiler) selectStatement(n *ast.SelectStatement) (*code, error) {
 		cols[i] = Column{Name: k.Name, Type: k.Type, Nullable: k.Nullable, Identity: k.Identity}
 	}
 	base := cc.acc.base
+	c.query = &queryCode{columns: cols, still: cc.still(n, q)}
 	c.run = func(s *Session, fr *frame) error {
 		if err := s.sendColumns(cols); err != nil {
 			return err

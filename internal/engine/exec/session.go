@@ -59,7 +59,10 @@ type Session struct {
 	ownProcs    map[*catalog.Procedure]*program
 	prepared    map[int32]*prepared
 	nextHandle  int32
+	keptText    int // bytes of prepared
 	cursors     map[string]*cursor
+	apiCursors  map[int32]*apiCursor
+	nextCursor  int32
 	context     map[string]contextValue
 	bulk        *bulkLoad
 
@@ -141,7 +144,11 @@ func (s *Session) clear() {
 		c.close()
 	}
 	s.cursors = nil
-	s.prepared = nil
+	for _, c := range s.apiCursors {
+		c.close()
+	}
+	s.apiCursors = nil
+	s.prepared, s.keptText = nil, 0
 	s.rowCount, s.lastError, s.fetchStatus = 0, 0, 0
 	s.identity = types.Value{}
 	s.e.locks.releaseAll(lockOwner{s, false})

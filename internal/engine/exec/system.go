@@ -42,21 +42,15 @@ func init() {
 		"sp_help":                   {fn: (*Session).spHelp},
 		"sp_who":                    {fn: (*Session).spWho},
 		"sp_databases":              {fn: (*Session).spDatabases},
-		"sp_cursor":                 {fn: refusedCursor("sp_cursor")},
-		"sp_cursoropen":             {fn: refusedCursor("sp_cursoropen")},
-		"sp_cursorprepare":          {fn: refusedCursor("sp_cursorprepare")},
-		"sp_cursorexecute":          {fn: refusedCursor("sp_cursorexecute")},
-		"sp_cursorprepexec":         {fn: refusedCursor("sp_cursorprepexec")},
-		"sp_cursorunprepare":        {fn: refusedCursor("sp_cursorunprepare")},
-		"sp_cursorfetch":            {fn: refusedCursor("sp_cursorfetch")},
-		"sp_cursoroption":           {fn: refusedCursor("sp_cursoroption")},
-		"sp_cursorclose":            {fn: refusedCursor("sp_cursorclose")},
-	}
-}
-
-func refusedCursor(name string) func(*Session, *sysArgs) (int32, []outValue, error) {
-	return func(*Session, *sysArgs) (int32, []outValue, error) {
-		return 0, nil, sqlerr.Unsupported("server cursors (" + name + ")")
+		"sp_cursor":                 {fn: (*Session).spCursor},
+		"sp_cursoropen":             {fn: (*Session).spCursorOpen},
+		"sp_cursorprepare":          {fn: (*Session).spCursorPrepare},
+		"sp_cursorexecute":          {fn: (*Session).spCursorExecute},
+		"sp_cursorprepexec":         {fn: (*Session).spCursorPrepExec},
+		"sp_cursorunprepare":        {fn: (*Session).spUnprepare},
+		"sp_cursorfetch":            {fn: (*Session).spCursorFetch},
+		"sp_cursoroption":           {fn: (*Session).spCursorOption},
+		"sp_cursorclose":            {fn: (*Session).spCursorClose},
 	}
 }
 
@@ -93,7 +87,7 @@ func (a *sysArgs) nameOf(i int) string {
 // text is a parameter as a string; ok is false when it is missing or NULL.
 func (a *sysArgs) text(at int, names ...string) (string, bool, error) {
 	i := a.find(at, names...)
-	if i < 0 && at < len(a.params) && at >= 0 && (a.name == "sp_executesql" || a.name == "sp_prepare" || a.name == "sp_prepexec") {
+	if i < 0 && at < len(a.params) && at >= 0 && ordered(a.name) {
 		i = at // drivers name these as they like
 	}
 	if i < 0 || a.params[i].Value.IsNull() {
@@ -107,6 +101,11 @@ func (a *sysArgs) text(at int, names ...string) (string, bool, error) {
 		return "", false, sqlerr.New(214, 16, 2, "Procedure expects parameter '@%s' of type 'ntext/nchar/nvarchar'.", names[0])
 	}
 	return types.Format(v), true, nil
+}
+
+// ordered reports the procedures whose parameters count by their places.
+func ordered(name string) bool {
+	return name == "sp_executesql" || strings.HasPrefix(name, "sp_prep") || strings.HasPrefix(name, "sp_cursor")
 }
 
 // integer is a parameter as a number.

@@ -229,7 +229,7 @@ func TestCalls(t *testing.T) {
 		{"missing parameter", "error 201 16 4 line 1", Call{Proc: "p"}},
 		{"error in the procedure", "error 8134 16 1 line 1 in dbo.bad\nrow 2", Call{Proc: "bad"}},
 		{"error in the text", "error 102 15 1 line 2", Call{Proc: "sp_executesql", Params: []Param{str("SELECT 1\nSELECT )")}}},
-		{"cursors", "error 40514 16 1 line 1", Call{Proc: "sp_cursoropen"}},
+		{"too few parameters", "error 16903 16 1 line 1", Call{Proc: "sp_cursoropen"}},
 	} {
 		var o transcript
 		if err := s.Call(context.Background(), &c.call, &o); err != nil {

@@ -155,6 +155,7 @@ func (s *Session) endTran(kind EnvKind) error {
 		return nil
 	}
 	s.live.tran(false)
+	s.closeCursors(kind == EnvRollbackTran)
 	return s.sendEnv(kind, "", "", id)
 }
 

@@ -116,6 +116,26 @@ func hasAggregate(n any) bool {
 	return found
 }
 
+// Derived reports whether the rows of a query are no rows of tables: it groups,
+// drops duplicates, combines queries or reads no table.
+func Derived(q ast.QueryExpression) bool {
+	switch q := q.(type) {
+	case *ast.QueryParenthesisExpression:
+		return Derived(q.QueryExpression)
+	case *ast.QuerySpecification:
+		if q.FromClause == nil || q.GroupByClause != nil || q.HavingClause != nil || strings.EqualFold(q.UniqueRowFilter, "Distinct") {
+			return true
+		}
+		for _, e := range q.SelectElements {
+			if hasAggregate(e) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
 // rewrite is asked by package expr for every scalar node: what a query block
 // gives a meaning of its own is compiled here.
 func (b *block) rewrite(e ast.ScalarExpression) (expr.Expr, bool, error) {
