@@ -71,8 +71,9 @@ type corpusCase struct {
 	command string // as somebody typed it
 	files   []corpusFile
 	env     []string
-	twice   bool // it runs again, and that is looked at
-	dead    bool // nobody listens
+	typed   string // on the terminal that is its standard input
+	twice   bool   // it runs again, and that is looked at
+	dead    bool   // nobody listens
 	rec     recorder
 	address string            // what -S means
 	login   map[string]string // nil: nobody may log in
@@ -139,6 +140,8 @@ func (c *corpusCase) set(directive, arg string, block []string) error {
 		c.files = append(c.files, f)
 	case "env":
 		c.env = append(c.env, arg)
+	case "types":
+		c.typed = arg
 	case "twice":
 		c.twice = true
 	case "server":
@@ -455,6 +458,18 @@ func (c *corpusCase) program(ctx context.Context, t *testing.T, dir string, args
 	cmd.Env = append(cmd.Env, asProgram+"=1", "HOME="+dir, "TMPDIR="+tmp, "TEMP="+tmp, "TMP="+tmp, "KRB5CCNAME=FILE:"+dir+"/no-ticket", "KRB5_CLIENT_KTNAME="+dir+"/no-keytab")
 	for _, kv := range c.env {
 		cmd.Env = append(cmd.Env, strings.ReplaceAll(kv, "$DIR", dir))
+	}
+	if c.typed != "" {
+		keyboard, tty, err := openTerminal()
+		if err != nil {
+			t.Skip("no terminal:", err)
+		}
+		defer keyboard.Close()
+		defer tty.Close()
+		cmd.Stdin = tty
+		if _, err := keyboard.WriteString(c.typed + "\n"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
