@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -315,5 +316,95 @@ func TestModesRefused(t *testing.T) {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
+	}
+}
+
+// TestEngineCursors: the rows of the embedded engine's cursors are those of its
+// batches, on either wire.
+func TestEngineCursors(t *testing.T) { overWires(t, testEngineCursors) }
+
+func testEngineCursors(t *testing.T, w Wire) {
+	addr := serveEngine(t, newCert(t))
+	o := Options{Server: addr, User: "sa", Password: "p;={}%#@'\"w", Database: "tempdb", Wire: w}
+	plain, err := connectTo(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := do(t, plain, context.Background(), text("create table t(a int not null, b nvarchar(10)); insert t values (1, N'x'), (2, null), (3, N'z')"), nil); err != nil || len(out.Errors) > 0 {
+		t.Fatal(out, err)
+	}
+	for _, c := range []Cursor{{CursorFastForward, ConcurrencyReadOnly}, {CursorForwardOnly, ConcurrencyReadOnly}, {CursorStatic, ConcurrencyReadOnly}} {
+		o.Cursor = c
+		s, err := connectTo(t, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []*driver.Request{
+			text("select a, b from t order by a"),
+			text("select a from t where a > 100"),
+			{Text: "select b, a from t where a > @a order by a", Params: []driver.Param{{Name: "@a", Type: driver.SQLType{Name: "int"}, Value: int64(1)}}},
+		} {
+			want, got := &log{}, &log{}
+			wantOut, err := do(t, plain, context.Background(), r, want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := do(t, s, context.Background(), r, got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(wantOut, out); diff != "" {
+				t.Errorf("%s, %s: %s", c, r.Text, diff)
+			}
+			if diff := cmp.Diff(want.rows, got.rows); diff != "" {
+				t.Errorf("%s, %s: %s", c, r.Text, diff)
+			}
+			if got.lines[0] != want.lines[0] {
+				t.Errorf("%s, %s: %q", c, r.Text, got.lines)
+			}
+		}
+		for _, r := range []string{"insert t values (200, N'n')", "update t set b = N'u' where a = 1", "declare @a int = 1; select @a as a; select @a + 1 as b"} {
+			wantOut, err := do(t, plain, context.Background(), text(r), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := do(t, s, context.Background(), text(r), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(wantOut, out); diff != "" {
+				t.Errorf("%s, %s: %s", c, r, diff)
+			}
+		}
+	}
+}
+
+// TestEngineCursorKinds: a kind of cursor that the server exchanges is noted, one
+// that it refuses is its error.
+func TestEngineCursorKinds(t *testing.T) { overWires(t, testEngineCursorKinds) }
+
+func testEngineCursorKinds(t *testing.T, w Wire) {
+	var notes []string
+	o := Options{Server: serveEngine(t, newCert(t)), User: "sa", Password: "p;={}%#@'\"w", Database: "tempdb", Wire: w,
+		Encrypt: EncryptDisable, Cursor: Cursor{CursorKeyset, ConcurrencyReadOnly}, Note: func(s string) { notes = append(notes, s) }}
+	s, err := connectTo(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []string{"create table heap(a int); insert heap values (1), (2)", "create table keyed(a int primary key)"} {
+		if out, err := do(t, s, context.Background(), text(r), nil); err != nil || len(out.Errors) > 0 {
+			t.Fatal(out, err)
+		}
+	}
+	for range 2 {
+		if out, err := do(t, s, context.Background(), text("select a from heap"), nil); err != nil || len(out.Errors) > 0 || out.Rows != 2 {
+			t.Errorf("got %+v, %v", out, err)
+		}
+	}
+	if want := []string{"cursors: the server opens static, read only where keyset, read only was asked for"}; !slices.Equal(notes, want) {
+		t.Errorf("the notes are %q", notes)
+	}
+	if out, err := do(t, s, context.Background(), text("select a from keyed"), nil); err != nil || len(out.Errors) != 1 || out.Errors[0].Number != 16955 {
+		t.Errorf("got %+v, %v", out, err)
 	}
 }
