@@ -21,7 +21,7 @@ import (
 	"gostress/internal/engine/types"
 )
 
-// These tests need FreeTDS (tsql), python3-tds, and node with the packages of
+// These tests need FreeTDS (tsql), tdsodbc, unixodbc (isql), python3-tds, and node with the packages of
 // testdata/clients (npm ci there, or GOSTRESS_NODE_MODULES). What is missing
 // fails: whoever sets the build tag wants them run.
 
@@ -213,4 +213,94 @@ func TestClientFreeTDS(t *testing.T) {
 			})
 		}
 	}
+}
+
+// odbcDriver is FreeTDS's ODBC driver.
+func odbcDriver(t *testing.T) string {
+	t.Helper()
+	found, _ := filepath.Glob("/usr/lib/*/odbc/libtdsodbc.so")
+	if len(found) == 0 {
+		t.Fatal("tdsodbc is not installed")
+	}
+	return found[0]
+}
+
+// plainPassword needs no quoting in a connection string.
+const plainPassword = "plain-1234"
+
+// clientEngine serves an engine with a database d and a table k of three rows.
+func clientEngine(t *testing.T) *running {
+	t.Helper()
+	users := map[string]string{"sa": testPassword, "app": plainPassword}
+	r := start(t, Options{Engine: engine.New(engine.Options{ServerName: "TEST"}), Users: users}, nil)
+	must(t, r.db(t), "create database d")
+	must(t, r.db(t, "database=d"), "create table k (id int not null primary key, v nvarchar(5))", "insert k values (1, 'a'), (2, 'b'), (3, 'c')")
+	return r
+}
+
+// TestClientODBC goes through unixODBC: server cursors and prepared statements of
+// the engine itself.
+func TestClientODBC(t *testing.T) {
+	t.Parallel()
+	driver := odbcDriver(t)
+	r := clientEngine(t)
+	_, port, _ := strings.Cut(r.addr, ":")
+	got := steps(t, ".", nil, "/usr/bin/python3", "testdata/clients/odbc_client.py", port, plainPassword, driver)
+	all := `"rows": [["1", "a"], ["2", "b"], ["3", "c"], "end"]`
+	has(t, got, "default", all)
+	has(t, got, "prepared", `"rows": [["2", "b"], ["3", "c"], "end"]`)
+	has(t, got, "static", `"rows": [["1", "a"], ["3", "c"], ["2", "b"], ["1", "a"], ["2", "b"], ["3", "c"], "end"], "cursor": 3`)
+	has(t, got, "static prepared", `"rows": [["2", "b"], ["3", "c"], "end"]`)
+	has(t, got, "keyset", `"error": "16955 `)
+	has(t, got, "keyset of groups", `"rows": [["3"]]`)
+	has(t, got, "no query", `"rows": []`)
+	has(t, got, "after", all)
+}
+
+func TestClientISQL(t *testing.T) {
+	t.Parallel()
+	driver := odbcDriver(t)
+	r := clientEngine(t)
+	host, port, _ := strings.Cut(r.addr, ":")
+	dir := t.TempDir()
+	ini := fmt.Sprintf("[it]\nDriver = %s\nServer = %s\nPort = %s\nTDS_Version = 7.4\nDatabase = d\nClientCharset = UTF-8\n", driver, host, port)
+	if err := os.WriteFile(filepath.Join(dir, "odbc.ini"), []byte(ini), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "isql", "-b", "-v", "-d,", "it", "app", plainPassword)
+	cmd.Env = append(os.Environ(), "ODBCINI="+filepath.Join(dir, "odbc.ini"))
+	cmd.Stdin = strings.NewReader("select id, v from k order by id\nselect nope from k\nupdate k set v = 'z' where id = 1\nselect v from k where id = 1\n")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"1,a\n2,b\n3,c\n", "[FreeTDS][SQL Server]Statement(s) could not be prepared.", "\nz\n"} {
+		if !bytes.Contains(out, []byte(want)) {
+			t.Errorf("no %q in the output:\n%s", want, out)
+		}
+	}
+}
+
+func TestClientPrepare(t *testing.T) {
+	t.Parallel()
+	r := clientEngine(t)
+	_, port, _ := strings.Cut(r.addr, ":")
+	t.Run("tedious", func(t *testing.T) {
+		t.Parallel()
+		modules := os.Getenv("GOSTRESS_NODE_MODULES")
+		if modules == "" {
+			modules, _ = filepath.Abs("testdata/clients/node_modules")
+		}
+		got := steps(t, ".", []string{"NODE_PATH=" + modules}, "node", "testdata/clients/tedious_prepare.js", port, testPassword)
+		has(t, got, "rows", `"rows":["a","c"]`)
+		has(t, got, "unprepared", "unprepared")
+	})
+	t.Run("pytds", func(t *testing.T) {
+		t.Parallel()
+		got := steps(t, ".", nil, "/usr/bin/python3", "testdata/clients/pytds_prepare.py", port, testPassword)
+		has(t, got, "execute", `"rows": [["b"], ["c"]]`)
+		has(t, got, "unprepared", `"number": 8179`)
+	})
 }

@@ -358,31 +358,33 @@ func TestPreparedHandles(t *testing.T) {
 		{"table of two statements", "sp_prepare", args(out{}, nil, "CREATE TABLE #x (i int) SELECT i FROM #x"), "=0 @0=1"},
 		{"runs", "sp_execute", args(1), "columns i int (0) =0"},
 		{"parameters", "sp_prepare", args(out{}, "@i int, @o int OUTPUT", "SET @o = @i + 1"), "=0 @0=2"},
+		{"columns", "sp_prepare", args(out{}, "@i int", "SELECT id, v FROM k WHERE id = @i", 1), "columns id int, v nvarchar(5) (0) =0 @0=3"},
+		{"no columns", "sp_prepare", args(out{}, nil, "DELETE FROM heap", 1), "=0 @0=4"},
 		{"output", "sp_execute", args(2, 4, out{}), "=0 @2=5"},
 		{"too few", "sp_execute", args(2, 4), "error 8178"},
 		{"too many", "sp_execute", args(2, 4, 5, 6), "error 8144"},
-		{"prepexec gives the old handle up", "sp_prepexec", args(out{2}, nil, "SELECT 1 AS a"), "columns a int {1} (1) =0 @0=3"},
+		{"prepexec gives the old handle up", "sp_prepexec", args(out{2}, nil, "SELECT 1 AS a"), "columns a int {1} (1) =0 @0=5"},
 		{"given up", "sp_execute", args(2, 4, out{}), "error 8179"},
-		{"a failing row keeps the handle", "sp_prepexec", args(out{}, nil, "SELECT 1/0 AS a"), "columns a int error 8134 (error) =0 @0=4"},
+		{"a failing row keeps the handle", "sp_prepexec", args(out{}, nil, "SELECT 1/0 AS a"), "columns a int error 8134 (error) =0 @0=6"},
 		{"no handle", "sp_unprepare", args(99), "error 8179"},
 		{"NULL handle", "sp_execute", args(nil), "error 214"},
-		{"call", "sp_prepexecrpc", args(out{}, "{call one(?)}", 3), "columns id int {4} {5} (2) =0 @0=5"},
-		{"call again", "sp_execute", args(5, 4), "columns id int {5} (1) =0"},
-		{"exec", "sp_prepexecrpc", args(out{}, "exec dbo.one ?", 4), "columns id int {5} (1) =0 @0=6"},
+		{"call", "sp_prepexecrpc", args(out{}, "{call one(?)}", 3), "columns id int {4} {5} (2) =0 @0=7"},
+		{"call again", "sp_execute", args(7, 4), "columns id int {5} (1) =0"},
+		{"exec", "sp_prepexecrpc", args(out{}, "exec dbo.one ?", 4), "columns id int {5} (1) =0 @0=8"},
 		{"no procedure", "sp_prepexecrpc", args(out{}, "{call nope(?)}", 3), "error 2812 error 8180"},
 		{"no marker", "sp_prepexecrpc", args(out{}, "{call one(3)}"), "error 40514 error 8180"},
 		{"too few markers", "sp_prepexecrpc", args(out{}, "{call one(?)}"), "error 8178 error 8180"},
 	})
 	run(t, s, `USE other`)
-	if got := rpc(t, s, "sp_execute", 3); got != "error 586" {
+	if got := rpc(t, s, "sp_execute", 5); got != "error 586" {
 		t.Errorf("in another database: %s", got)
 	}
 	run(t, s, `USE d`, `SET QUOTED_IDENTIFIER OFF`)
-	if got := rpc(t, s, "sp_execute", 3); got != "error 586" {
+	if got := rpc(t, s, "sp_execute", 5); got != "error 586" {
 		t.Errorf("under other options: %s", got)
 	}
 	s.Reset(false)
-	if got := rpc(t, s, "sp_execute", 3); got != "error 8179" {
+	if got := rpc(t, s, "sp_execute", 5); got != "error 8179" {
 		t.Errorf("after a reset: %s", got)
 	}
 	run(t, s, `USE d`)

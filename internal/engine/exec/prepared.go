@@ -130,10 +130,30 @@ func (a *sysArgs) outInt(at int, v int32) outValue {
 	return outValue{at: at, name: a.nameOf(at), typ: types.Int, value: types.NewInt(types.KindInt, int64(v))}
 }
 
-// spPrepare is sp_prepare handle OUTPUT, params, text.
+// spPrepare is sp_prepare handle OUTPUT, params, text, options: option 1 asks for
+// the columns of a SELECT.
 func (s *Session) spPrepare(a *sysArgs) (int32, []outValue, error) {
-	_, outs, err := s.prepareText(a)
-	return 0, outs, err
+	options, err := a.number(3, "options", 0)
+	if err != nil {
+		return 0, nil, err
+	}
+	p, outs, err := s.prepareText(a)
+	if err != nil || options&1 == 0 {
+		return 0, outs, err
+	}
+	prog, err := s.text(p.text, strings.TrimSpace(p.params), kindDynamic)
+	if err != nil {
+		return 0, nil, s.notPrepared(err)
+	}
+	if q, _, err := s.cursorQuery(prog); err == nil && q != nil {
+		if err := s.sendColumns(q.columns); err != nil {
+			return 0, nil, err
+		}
+		if err := s.sendDoneRows(CmdSelect, 0, false); err != nil {
+			return 0, nil, err
+		}
+	}
+	return 0, outs, nil
 }
 
 func (s *Session) prepareText(a *sysArgs) (*prepared, []outValue, error) {
