@@ -47,7 +47,7 @@ const maxOwnPlans = 50
 func (s *Session) build(k planKey, own bool) (*program, error) {
 	p := s.newProgram(k.kind, k.db)
 	p.own = own
-	src, err := tsql.Parse(k.text)
+	src, err := s.parse(k.text)
 	if err != nil {
 		return nil, compileError(err)
 	}
@@ -79,6 +79,9 @@ func (s *Session) finishProgram(p *program, list []ast.Statement) error {
 	errs := f.errs
 	for i := range p.ins {
 		in := &p.ins[i]
+		if i%256 == 255 && s.ctx.Err() != nil {
+			return s.cancelled()
+		}
 		if in.op == opJump || in.op == opEndCatch {
 			continue
 		}

@@ -44,6 +44,7 @@ func (s *Session) compile(p *program, in *instr) (*code, error) {
 		return nil, err
 	}
 	c.version, c.regs, c.once, c.access = version, p.mod.NumRegs(), p.mod.NumOnce(), cc.acc
+	c.implicit = p.kind != kindFunction && in.op == opRun && in.decl == nil && startsTran(in.stmt, &cc.acc)
 	in.code.Store(c)
 	return c, nil
 }

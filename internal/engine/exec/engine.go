@@ -32,6 +32,7 @@ type Engine struct {
 	trans   atomic.Uint64 // the last transaction id given to a client
 	seeds   atomic.Uint64
 
+	parsing     chan struct{} // a place for each long text that is parsed at once
 	cursorBytes atomic.Int64 // that the rows of open cursors take
 
 	retired retired
@@ -62,7 +63,7 @@ func New(opts Options) *Engine {
 	if opts.Seed == 0 {
 		opts.Seed = rand.Uint64()
 	}
-	e := &Engine{opts: opts, gate: newGate(), sessions: map[int]*Session{}, nextSPID: 51}
+	e := &Engine{opts: opts, gate: newGate(), parsing: make(chan struct{}, maxLongParses), sessions: map[int]*Session{}, nextSPID: 51}
 	e.started = opts.Now()
 	e.plans = newPlanCache(opts.PlanCache)
 	e.cat = newCatalog(e)

@@ -110,6 +110,7 @@ type code struct {
 	cmd       uint16
 	keepError bool       // sets @@ERROR itself
 	query     *queryCode // of a SELECT that gives rows
+	implicit  bool       // begins a transaction under SET IMPLICIT_TRANSACTIONS ON
 }
 
 // queryCode is what a server cursor wants to know of a SELECT.

@@ -80,6 +80,9 @@ func (cc *compiler) selectAssigns(c *code, run func(*expr.Frame, func([]types.Va
 	base := cc.acc.base
 	nothing := func([]types.Value) error { return nil }
 	c.run = func(s *Session, fr *frame) error {
+		if s.set.rowCount > 0 {
+			return sqlerr.Unsupported("SET ROWCOUNT with a variable assignment in SELECT")
+		}
 		var rows int64
 		var err error
 		if base {
@@ -126,9 +129,8 @@ func (cc *compiler) dml(d *plan.DML, err error, cmd uint16, exec bool) (*code, e
 			}
 			return s.sendDone(cmd, -1, false)
 		}
-		if s.set.rowCount > 0 {
-			return sqlerr.Unsupported("SET ROWCOUNT with a data modification")
-		}
+		fr.RowLimit = s.set.rowCount
+		defer func() { fr.RowLimit = 0 }()
 		var out rowBuffer
 		emit := discardRow
 		if cols != nil {

@@ -11,7 +11,6 @@ import (
 
 	"gostress/internal/engine/sqlerr"
 	"gostress/internal/engine/storage"
-	"gostress/internal/engine/tsql"
 )
 
 // Batch runs the text of one batch. T-SQL errors go to out as Messages; the
@@ -154,7 +153,7 @@ func (s *Session) finish(err error) error {
 // parseOnly checks the syntax of a batch, which is all that SET PARSEONLY ON
 // asks for, and carries out the SET PARSEONLY OFF that ends it.
 func (s *Session) parseOnly(text string) error {
-	b, err := tsql.Parse(text)
+	b, err := s.parse(text)
 	if err != nil {
 		return s.compileFailed(compileError(err))
 	}

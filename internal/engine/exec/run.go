@@ -111,6 +111,11 @@ func (s *Session) step(fr *frame, in *instr) error {
 		fr.pc = len(fr.prog.ins)
 		return nil
 	}
+	if c.implicit && s.set.implicitTran && s.tran.count == 0 && !s.set.fmtOnly {
+		if err := s.beginTran(""); err != nil {
+			return err
+		}
+	}
 	if err := c.run(s, fr); err != nil {
 		return err
 	}

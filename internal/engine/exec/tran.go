@@ -2,6 +2,9 @@ package exec
 
 import (
 	"errors"
+	"strings"
+
+	"github.com/sqlc-dev/teesql/ast"
 
 	"gostress/internal/engine/catalog"
 	"gostress/internal/engine/expr"
@@ -431,4 +434,36 @@ func (s *Session) leaveAtomic(st atomicState, err error) error {
 	}
 	st.tx.SetIsolation(st.iso)
 	return err
+}
+
+// startsTran reports the statements that begin a transaction when none is open
+// and SET IMPLICIT_TRANSACTIONS is ON, as Microsoft lists them. BEGIN TRANSACTION
+// is one of them: it then opens two. A SELECT is one when it reads a table.
+func startsTran(st ast.Statement, a *access) bool {
+	switch n := st.(type) {
+	case *ast.SelectStatement:
+		return a.base || a.system || n.Into != nil || reads(n.QueryExpression)
+	case *ast.InsertStatement, *ast.UpdateStatement, *ast.DeleteStatement, *ast.MergeStatement, *ast.TruncateTableStatement,
+		*ast.BeginTransactionStatement, *ast.OpenCursorStatement, *ast.FetchCursorStatement,
+		*ast.CreateDatabaseStatement, *ast.DropDatabaseStatement, *ast.AlterTableAddTableElementStatement:
+		return true
+	}
+	if !catalog.Handles(st) {
+		return false
+	}
+	what := construct(st)
+	return strings.HasPrefix(what, "CREATE ") || strings.HasPrefix(what, "DROP ") || strings.HasPrefix(what, "ALTER TABLE")
+}
+
+// reads reports whether a query has a FROM clause.
+func reads(q ast.QueryExpression) bool {
+	switch q := q.(type) {
+	case *ast.QuerySpecification:
+		return q.FromClause != nil
+	case *ast.QueryParenthesisExpression:
+		return reads(q.QueryExpression)
+	case *ast.BinaryQueryExpression:
+		return reads(q.FirstQueryExpression) || reads(q.SecondQueryExpression)
+	}
+	return false
 }

@@ -32,6 +32,9 @@ type Frame struct {
 	Identity types.Value
 	// RowCount is the count of the last statement, for @@ROWCOUNT's owner.
 	RowCount int64
+	// RowLimit is SET ROWCOUNT for a data modification: how many rows it takes
+	// at most, 0 = all.
+	RowLimit int64
 
 	// Now is the statement's time in datetime2 ticks, local, and NowOffset
 	// minutes east of UTC; both are read by NowTicks and 0 before.

@@ -84,6 +84,7 @@ func (in *changeInstance) all() (int64, error) {
 		}
 		in.limit = left
 	}
+	in.limit = limited(f, in.limit)
 	if err := in.start(); err != nil && err != in.stop {
 		return 0, err
 	}
@@ -267,4 +268,12 @@ func (in *changeInstance) takeBack() {
 	for at := len(in.undo) * w; at < len(in.olds); at += w {
 		_, _ = data.Insert(in.f.Tx, in.olds[at:at+w])
 	}
+}
+
+// limited is a number of rows, -1 = all, within SET ROWCOUNT.
+func limited(f *expr.Frame, n int64) int64 {
+	if f.RowLimit > 0 && (n < 0 || n > f.RowLimit) {
+		return f.RowLimit
+	}
+	return n
 }

@@ -202,6 +202,7 @@ func (in *insertInstance) all() error {
 		}
 		in.left = left
 	}
+	in.left = limited(in.f, in.left)
 	var err error
 	switch {
 	case p.root != nil:

@@ -82,6 +82,7 @@ func (in *mergeInstance) all() error {
 		}
 		in.left = left
 	}
+	in.left = limited(in.f, in.left)
 	if err := in.start(); err != nil && err != in.stop {
 		return err
 	}

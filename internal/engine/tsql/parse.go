@@ -12,9 +12,9 @@ import (
 	"gostress/internal/engine/sqlerr"
 )
 
-func parse(text string) (*Batch, error) {
+func parse(text string, quotedIdentifier bool) (*Batch, error) {
 	text = strings.TrimPrefix(strings.ToValidUTF8(text, "\uFFFD"), "\uFEFF")
-	s, err := scan(text)
+	s, err := scanQuoted(text, quotedIdentifier)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ type edits struct {
 	merge  []mergeHint
 	source []int  // offsets of DATABASE_SNAPSHOT in RESTORE
 	blank  []span // bytes that teesql does not see
+	marks  []span // strings in quotation marks whose text teesql reads wrongly
 }
 
 // insertion is ASCII text put in before a byte, or a UTF-16 unit, of the batch.
@@ -42,6 +43,20 @@ func rewrite(b *Batch, s *scanner, ps []patch) *edits {
 	for _, n := range s.nested {
 		if !wide {
 			overwrite(edit(), n.lo, n.hi, "")
+		}
+	}
+	for _, m := range s.marks {
+		inner := b.Text[m.lo+1 : m.hi-1]
+		out := edit()
+		out[m.lo], out[m.hi-1] = '\'', '\''
+		if !strings.ContainsAny(inner, "'\"") {
+			continue
+		}
+		e.marks = append(e.marks, m)
+		for i := m.lo + 1; i < m.hi-1; i++ {
+			if out[i] == '\'' {
+				out[i] = '?'
+			}
 		}
 	}
 	for i := range t {
@@ -387,6 +402,21 @@ func implicitExec(t []token) bool {
 func (e *edits) restore(b *Batch) {
 	if len(e.insert) > 0 {
 		e.shift(b)
+	}
+	if len(e.marks) > 0 {
+		texts := map[int]string{} // by their UTF-16 offsets
+		for _, m := range e.marks {
+			texts[b.unitOffset(m.lo)] = strings.ReplaceAll(b.Text[m.lo+1:m.hi-1], `""`, `"`)
+		}
+		for _, st := range b.Statements {
+			visit(reflect.ValueOf(st), func(n any) {
+				if l, ok := n.(*ast.StringLiteral); ok && l.HasSpan() {
+					if text, ok := texts[l.StartOffset]; ok {
+						l.Value = text
+					}
+				}
+			})
+		}
 	}
 	for _, at := range e.hash {
 		for _, st := range b.Statements {

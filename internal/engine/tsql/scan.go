@@ -42,13 +42,19 @@ type scanner struct {
 	line   int
 	tokens []token
 	nested []span // comments that contain comments
+	// strings tells that text in quotation marks is a string at this point.
+	dquotes bool
+	marks   []span // the strings in quotation marks
 }
 
 type span struct{ lo, hi int }
 
 // scan returns the tokens of src, the last of kind tokEOF.
-func scan(src string) (*scanner, error) {
-	s := &scanner{src: src, line: 1, tokens: make([]token, 0, len(src)/4+8)}
+func scan(src string) (*scanner, error) { return scanQuoted(src, true) }
+
+// scanQuoted is scan under SET QUOTED_IDENTIFIER ON or OFF.
+func scanQuoted(src string, quotedIdentifier bool) (*scanner, error) {
+	s := &scanner{src: src, line: 1, tokens: make([]token, 0, len(src)/4+8), dquotes: !quotedIdentifier}
 	for {
 		if err := s.space(); err != nil {
 			return s, err
@@ -62,6 +68,9 @@ func scan(src string) (*scanner, error) {
 			return s, err
 		}
 		s.tokens = append(s.tokens, t)
+		if t.word == "ON" || t.word == "OFF" {
+			s.option(t.word == "ON")
+		}
 	}
 }
 
@@ -165,6 +174,12 @@ func (s *scanner) next() (token, error) {
 		t.kind = tokQuoted
 		return s.quoted(t, s.pos, ']')
 	case c == '"':
+		if s.dquotes {
+			t.kind = tokString
+			t, err := s.quoted(t, s.pos, '"')
+			s.marks = append(s.marks, span{t.pos, t.end})
+			return t, err
+		}
 		t.kind = tokQuoted
 		return s.quoted(t, s.pos, '"')
 	case digit(c) || c == '.' && digit(s.peek(1)):
@@ -198,6 +213,41 @@ func (s *scanner) next() (token, error) {
 	}
 	t.end = s.pos
 	return t, nil
+}
+
+// option follows SET QUOTED_IDENTIFIER and SET ANSI_DEFAULTS, of which ON or OFF
+// has just been read. A module keeps what it was made under.
+func (s *scanner) option(on bool) {
+	t := s.tokens
+	if len(t) > 1 && (t[0].word == "CREATE" || t[0].word == "ALTER") {
+		i := 1
+		if t[1].word == "OR" {
+			i = 3
+		}
+		if i < len(t) {
+			switch t[i].word {
+			case "PROC", "PROCEDURE", "FUNCTION", "VIEW", "TRIGGER":
+				return
+			}
+		}
+	}
+	found := false
+	for i := len(t) - 1; i >= 0; i-- {
+		switch t[i].word {
+		case "QUOTED_IDENTIFIER", "ANSI_DEFAULTS":
+			found = true
+		case "SET":
+			if found {
+				s.dquotes = !on
+			}
+			return
+		case ",":
+		default:
+			if t[i].kind != tokWord || len(t)-i > 64 {
+				return
+			}
+		}
+	}
 }
 
 func (s *scanner) peek(n int) byte {

@@ -21,7 +21,14 @@ type Batch struct {
 // here. Errors are *sqlerr.Error of class 15 with their line (1-based) set; the
 // text of the error names the token it stopped at.
 func Parse(text string) (*Batch, error) {
-	return parse(text)
+	return parse(text, true)
+}
+
+// ParseQuoted is Parse under SET QUOTED_IDENTIFIER ON or OFF: when OFF, text in
+// quotation marks is a string. A SET QUOTED_IDENTIFIER in the batch counts from
+// there on, whether it is reached or not, unless the batch makes a module.
+func ParseQuoted(text string, quotedIdentifier bool) (*Batch, error) {
+	return parse(text, quotedIdentifier)
 }
 
 // Line returns the 1-based line of the batch on which a node begins, or 0 when

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -243,6 +245,11 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := ParseQuoted(text, false); err != nil {
+			if _, ok := err.(*sqlerr.Error); !ok {
+				t.Fatalf("%T: %v", err, err)
+			}
+		}
 		b, err := Parse(text)
 		if err != nil {
 			if _, ok := err.(*sqlerr.Error); !ok {
@@ -265,5 +272,50 @@ func BenchmarkParse(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+	}
+}
+
+func TestQuotedIdentifierOff(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		on         bool
+		want       []string // the values of the string literals
+	}{
+		{"a string", `SELECT "abc"`, false, []string{"abc"}},
+		{"an apostrophe", `SELECT "it's", 'x "y"'`, false, []string{"it's", `x "y"`}},
+		{"a doubled mark", `SELECT "a""b" + 'c'`, false, []string{`a"b`, "c"}},
+		{"none", `SELECT ""`, false, []string{""}},
+		{"beyond ASCII", `SELECT N'ü🙂', "ß'🙂'", "x'y"`, false, []string{"ü🙂", "ß'🙂'", "x'y"}},
+		{"lines", "SELECT \"a\n'b\"", false, []string{"a\n'b"}},
+		{"identifiers", `SELECT "abc" FROM t`, true, nil},
+		{"brackets stay", `SELECT [abc], "d" FROM t`, false, []string{"d"}},
+		{"off within", `SELECT "a" FROM t SET QUOTED_IDENTIFIER OFF SELECT "b"`, true, []string{"b"}},
+		{"off in a list", `SET ANSI_NULLS, QUOTED_IDENTIFIER OFF SELECT "b"`, true, []string{"b"}},
+		{"on within", `SELECT "a" SET QUOTED_IDENTIFIER ON SELECT "b" FROM t`, false, []string{"a"}},
+		{"not in a module", `CREATE PROCEDURE p AS SET QUOTED_IDENTIFIER ON SELECT "a"`, false, []string{"a"}},
+		{"print", `PRINT "a'b"`, false, []string{"a'b"}},
+		{"a procedure's argument", `EXEC p "a", @b = "c"`, false, []string{"a", "c"}},
+		{"waitfor", `WAITFOR DELAY "00:00:01"`, false, []string{"00:00:01"}},
+	} {
+		b, err := ParseQuoted(c.text, c.on)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var got []string
+		for _, st := range b.Statements {
+			visit(reflect.ValueOf(st), func(n any) {
+				if l, ok := n.(*ast.StringLiteral); ok {
+					got = append(got, l.Value)
+				}
+			})
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+	if _, err := ParseQuoted(`SELECT "abc`, false); sqlerr.Number(err) != 105 {
+		t.Errorf("not closed: %v", err)
 	}
 }

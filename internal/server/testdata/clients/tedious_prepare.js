@@ -15,7 +15,7 @@ conn.connect((err) => {
   let state = 'prepare';
   const rows = [];
   const request = new Request('select v from k where id = @i', (err) => {
-    if (err) { say(state, { error: err.message, number: err.number }); return conn.close(); }
+    if (err) { say(state, { error: err.message, number: err.number }); process.exit(1); }
     if (state === 'second') { say('rows', { rows }); state = 'unprepare'; conn.unprepare(request); }
   });
   request.addParameter('i', TYPES.Int);
@@ -24,7 +24,7 @@ conn.connect((err) => {
     if (state === 'first') { state = 'second'; setImmediate(() => conn.execute(request, { i: 3 })); return; }
     if (state === 'unprepare') {
       say('unprepared');
-      conn.close();
+      process.exit(0);
     }
   });
   request.on('prepared', () => { state = 'first'; conn.execute(request, { i: 1 }); });

@@ -1,0 +1,117 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestImplicitTransactions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		count      string // @@TRANCOUNT after it
+	}{
+		{"select of a table", `SELECT id FROM t`, "1"},
+		{"select of a #table", `SELECT id FROM #t`, "1"},
+		{"select of a table variable", `DECLARE @v TABLE (id int) SELECT id FROM @v`, "1"},
+		{"select of a system view", `SELECT name FROM sys.databases`, "1"},
+		{"select of no table", `SELECT 1`, "0"},
+		{"assignment of no table", `DECLARE @x int SELECT @x = 1`, "0"},
+		{"assignment of a table", `DECLARE @x int SELECT @x = id FROM t`, "1"},
+		{"subquery", `SELECT (SELECT MAX(id) FROM t)`, "1"},
+		{"insert", `INSERT t VALUES (9)`, "1"},
+		{"update", `UPDATE t SET id = id`, "1"},
+		{"delete", `DELETE FROM t`, "1"},
+		{"merge", `MERGE t USING (SELECT 1 AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT VALUES (s.id);`, "1"},
+		{"truncate", `TRUNCATE TABLE t`, "1"},
+		{"create", `CREATE TABLE u (i int)`, "1"},
+		{"create a #table", `CREATE TABLE #u (i int)`, "1"},
+		{"create a procedure", `CREATE PROCEDURE p AS RETURN`, "1"},
+		{"alter table", `ALTER TABLE t ADD v int`, "1"},
+		{"drop", `DROP TABLE t`, "1"},
+		{"select into", `SELECT 1 AS a INTO u`, "1"},
+		{"begin opens two", `BEGIN TRANSACTION`, "2"},
+		{"one for all", `SELECT id FROM t SELECT id FROM t`, "1"},
+		{"open", `DECLARE c CURSOR FOR SELECT id FROM t OPEN c`, "1"},
+		{"a statement that fails", `INSERT t VALUES (1) INSERT t VALUES (1)`, "1"},
+		{"print, set, if, declare", `DECLARE @i int = 1 SET @i = 2 IF @i = 2 PRINT 'x'`, "0"},
+		{"a procedure's insert", `EXEC ins`, "1"},
+		{"create database", `CREATE DATABASE x`, "1"},
+		{"committed", `INSERT t VALUES (9) COMMIT`, "0"},
+	} {
+		_, s := testDB(t)
+		run(t, s, `CREATE TABLE t (id int PRIMARY KEY)`, `CREATE TABLE #t (id int)`, `CREATE PROCEDURE ins AS INSERT t VALUES (5)`, `SET IMPLICIT_TRANSACTIONS ON`)
+		got := batch(t, s, c.text)
+		if count := brief(batch(t, s, `SELECT @@TRANCOUNT`)); count != "row "+c.count {
+			t.Errorf("%s: @@TRANCOUNT is %s, want %s\n%s", c.name, count, c.count, got)
+		}
+		if (c.count != "0") != (strings.Count(got, "env begin") == 1 && !strings.Contains(got, "env commit")) && c.name != "committed" {
+			t.Errorf("%s: \n%s", c.name, got)
+		}
+		if c.name == "create database" && !strings.Contains(got, "error 226 ") {
+			t.Errorf("%s: \n%s", c.name, got)
+		}
+		if c.count != "0" {
+			run(t, s, `ROLLBACK`)
+			if got := brief(batch(t, s, `SET IMPLICIT_TRANSACTIONS OFF SELECT COUNT(*) FROM t SELECT @@TRANCOUNT`)); got != "row 0\nrow 0" {
+				t.Errorf("%s: after a rollback %s", c.name, got)
+			}
+		}
+	}
+}
+
+func TestQuotedIdentifierOff(t *testing.T) {
+	t.Parallel()
+	_, s := testDB(t)
+	run(t, s, `CREATE TABLE t (id int PRIMARY KEY, "select" nvarchar(10))`, `INSERT t VALUES (1, N'x')`)
+	runBrief(t, s, []briefCase{
+		{"on", `SELECT "select" FROM t`, "row x"},
+		{"off within the batch", `SET QUOTED_IDENTIFIER OFF SELECT "it's"`, "row it's"},
+		{"off", `SELECT "select", 'a "b"', [select] FROM t WHERE [select] = "x"`, `row select | a "b" | x`},
+		{"insert and print", `INSERT t VALUES (2, "y") PRINT "done"`, "info 0 0 1 line 1: done"},
+		{"dynamic", `EXEC ("SELECT 'in' + ""side""")`, "row inside"},
+		{"a procedure keeps it", "CREATE PROCEDURE p AS SELECT \"text\"", ""},
+		{"on again", `SET QUOTED_IDENTIFIER ON SELECT "select" FROM t WHERE id = 2`, "row y"},
+		{"the procedure", `EXEC p`, "row text"},
+	})
+}
+
+func TestRowCountOption(t *testing.T) {
+	t.Parallel()
+	_, s := testDB(t)
+	run(t, s, `CREATE TABLE t (id int PRIMARY KEY, v int)`, `CREATE TABLE u (id int PRIMARY KEY)`)
+	runBrief(t, s, []briefCase{
+		{"insert", `SET ROWCOUNT 3 INSERT t VALUES (1,0),(2,0),(3,0),(4,0) SELECT @@ROWCOUNT`, "row 3"},
+		{"insert select", `SET ROWCOUNT 2 INSERT u SELECT id FROM t SELECT @@ROWCOUNT`, "row 2"},
+		{"update", `UPDATE t SET v = 1 SELECT @@ROWCOUNT`, "row 2"},
+		{"update with a smaller top", `UPDATE TOP (1) t SET v = 2 SELECT @@ROWCOUNT`, "row 1"},
+		{"delete with a larger top", `DELETE TOP (9) t SELECT @@ROWCOUNT`, "row 2"},
+		{"select", `SELECT id FROM u`, "row 1\nrow 2"},
+		{"assignment", `DECLARE @x int SELECT @x = id FROM u`, "error 40514 16 1 line 1"},
+		{"all", `SET ROWCOUNT 0 DELETE t SELECT @@ROWCOUNT`, "row 1"},
+	})
+}
+
+// TestCompileCancelled cancels batches of many statements while they are parsed
+// and compiled.
+func TestCompileCancelled(t *testing.T) {
+	t.Parallel()
+	_, s := testDB(t)
+	text := strings.Repeat("SELECT 1 AS a, 2 AS b\n", 300_000)
+	for _, after := range []time.Duration{0, 20 * time.Millisecond, 300 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(context.Background(), after)
+		err := s.Batch(ctx, text, discard{})
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("cancelled after %s: %v", after, err)
+		}
+		// What was compiled to the end is kept.
+		if s.e.plans.get(planKey{db: s.db(), opts: s.set.planBits(), text: text, kind: kindBatch}) != nil {
+			t.Errorf("cancelled after %s: the batch was compiled all the same", after)
+		}
+	}
+	run(t, s, `SELECT 1`)
+}
