@@ -150,7 +150,7 @@ func (w *worker) abandon() {
 	case opConnect:
 		<-r.logins
 		err = errors.New("the login did not end in time")
-		if w.inIteration {
+		if w.past {
 			w.gone = true
 			r.gaveUp.Add(1)
 			break

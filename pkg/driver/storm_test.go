@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"gostress/pkg/pace"
 )
 
 // ending is a program that counts who was told to have ended.
@@ -122,6 +125,23 @@ func storm(t *testing.T, seed uint64) {
 			CancelDelayMin: ms(20), CancelDelay: ms(60), RollbackOnCancel: draw(2) == 0, Seed: seed},
 		Verbose: draw(2) == 0, Events: func(Event) {},
 	}
+	p.sleep = asleep
+	switch draw(6) {
+	case 0:
+		p.Rate, p.Arrivals, p.Late, p.Seed = pace.Rate(1+draw(200)), Arrivals(draw(2)), Late(draw(2)), seed
+		p.MaxConnections = draw(2) * draw(10)
+	case 1:
+		p.Rate, p.Duration, p.Iterations = pace.Rate(1+draw(200)), ms(5000)+1, math.MaxInt64
+		p.RampUp, p.Warmup, p.Cooldown = ms(1000), ms(1000), ms(1000)
+	case 2:
+		p.Duration, p.Iterations, p.MaxErrors = ms(5000)+1, math.MaxInt64, int64(draw(3))
+		p.RampUp, p.Warmup, p.Cooldown = ms(1000), ms(1000), ms(1000)
+	case 3:
+		p.Iterations = math.MaxInt64
+		for range 1 + draw(4) {
+			p.Stages = append(p.Stages, Stage{Connections: 1 + draw(8), For: ms(2000) + 1})
+		}
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if draw(4) == 0 {
@@ -137,7 +157,7 @@ func storm(t *testing.T, seed uint64) {
 	if err != nil && !errors.As(err, &stopped) && !errors.As(err, &refused) && !errors.Is(err, ErrNoConnection) && !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	for id := range p.Connections {
+	for id := range max(p.most(), p.MaxConnections) {
 		if program.ended[id] != 1 {
 			t.Errorf("worker %d was told %d times to have ended", id, program.ended[id])
 		}
@@ -145,5 +165,8 @@ func storm(t *testing.T, seed uint64) {
 	time.Sleep(3 * time.Minute) // until logins that were left behind have ended
 	if load.Batches > load.Rows {
 		t.Errorf("%d batches, %d rows", load.Batches, load.Rows)
+	}
+	if load.Latency.Batch.Count != load.Batches || load.Service != nil && load.Service.Batch.Count != load.Batches {
+		t.Errorf("%d batches, %d times", load.Batches, load.Latency.Batch.Count)
 	}
 }

@@ -49,6 +49,7 @@ type worker struct {
 	cutShort   bool // the stop of the run cut an iteration short
 
 	initial    bool  // it is there when the run begins
+	past       bool  // the first login is over
 	begun      int64 // iterations begun
 	failures   int64 // batches that failed or are in doubt
 	lastAnswer time.Duration
@@ -169,6 +170,7 @@ func (w *worker) login() bool {
 
 // settle tells the barrier that the worker's first login has succeeded or failed.
 func (w *worker) settle() {
+	w.past = true
 	if w.initial {
 		close(w.settled)
 		w.run.workerSettled()

@@ -1,5 +1,5 @@
 // Package latency keeps distributions of times: HdrHistograms from 100 ns to 1 h with three
-// significant figures, recorded in shards that workers share and a collector merges.
+// significant figures, and series of points over time.
 package latency
 
 import (

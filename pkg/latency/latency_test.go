@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -118,39 +117,6 @@ func TestMergingAnyPartitionGivesTheSame(t *testing.T) {
 	}
 }
 
-func TestRecorderLosesNothing(t *testing.T) {
-	t.Parallel()
-	const workers, each = 20, 5000
-	r := NewRecorder(2)
-	var recording sync.WaitGroup
-	for w := range workers {
-		recording.Go(func() {
-			h := r.Handle(w)
-			for i := range each {
-				h.Record(i%2, time.Duration(1000+w))
-			}
-		})
-	}
-	done := make(chan struct{})
-	go func() { recording.Wait(); close(done) }()
-	intervals := int64(0)
-	for running := true; running; {
-		select {
-		case <-done:
-			running = false
-		default:
-		}
-		r.Collect()
-		intervals += r.Interval(0).Count() + r.Interval(1).Count()
-	}
-	if total := r.Total(0).Count() + r.Total(1).Count(); total != workers*each || intervals != total {
-		t.Errorf("total %d, intervals %d, want %d", total, intervals, workers*each)
-	}
-	if r.Total(0).Max() != 1000+workers-1 || r.Total(0).Min() != 1000 {
-		t.Errorf("min %v max %v", r.Total(0).Min(), r.Total(0).Max())
-	}
-}
-
 func TestSeriesStaysBoundedAndLosesNoCount(t *testing.T) {
 	t.Parallel()
 	const most, seconds = 100, 86_400
@@ -184,22 +150,9 @@ func TestSeriesStaysBoundedAndLosesNoCount(t *testing.T) {
 }
 
 func BenchmarkRecord(b *testing.B) {
-	r := NewRecorder(1)
-	h := r.Handle(0)
+	h := New()
 	b.ReportAllocs()
 	for b.Loop() {
-		h.Record(0, 250*time.Microsecond)
-	}
-}
-
-func BenchmarkCollect(b *testing.B) {
-	r := NewRecorder(4)
-	for b.Loop() {
-		for i := range r.shards {
-			for c := range 2 {
-				r.Handle(i).Record(c, 250*time.Microsecond)
-			}
-		}
-		r.Collect()
+		h.Record(250 * time.Microsecond)
 	}
 }

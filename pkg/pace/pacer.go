@@ -53,7 +53,9 @@ func (p Pacer) Run(ctx context.Context, start time.Duration, s Schedule, release
 			if err := sleep(d); err != nil {
 				return err
 			}
-			late.observe(p.Clock.Now() - now - d)
+			if p.Sleep == nil {
+				late.observe(p.Clock.Now() - now - d)
+			}
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
