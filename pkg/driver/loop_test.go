@@ -447,7 +447,7 @@ func TestStatementsAndIntervals(t *testing.T) {
 // A day is what TestSeriesStaysBoundedAndLosesNoCount of pkg/latency simulates.
 func TestALongRunInBoundedMemory(t *testing.T) {
 	simulate(t, func(t *testing.T) {
-		p := plan(always(takes(30*time.Second)), 2, math.MaxInt64)
+		p := plan(always(takes(31*time.Second)), 2, math.MaxInt64)
 		p.Duration = 2 * time.Hour
 		load, err := Run(t.Context(), p)
 		if err != nil {
@@ -457,7 +457,7 @@ func TestALongRunInBoundedMemory(t *testing.T) {
 		for _, point := range load.Series {
 			sum += point.Batches
 		}
-		if len(load.Series) > 3600 || len(load.Series) < 1000 || load.SeriesStepS < 2 || sum != load.Batches || load.Batches != 482 {
+		if len(load.Series) > 3600 || len(load.Series) < 1000 || load.SeriesStepS < 2 || sum != load.Batches || load.Batches != 466 {
 			t.Errorf("%d points of %v s with %d of %d batches", len(load.Series), load.SeriesStepS, sum, load.Batches)
 		}
 	})
