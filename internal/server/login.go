@@ -312,6 +312,9 @@ func (c *conn) trusted(token []byte) (string, error) {
 	refused := func(why string) (string, error) {
 		return "", c.failSlowly(hostOf(c.tcp.RemoteAddr()), sqlerr.New(18452, 14, 1, "Login failed. A trusted login %s.", why))
 	}
+	if errors.Is(err, errKerberos) {
+		return refused(err.Error())
+	}
 	if err != nil {
 		return refused("sent data that is neither NTLM nor SPNEGO with NTLM: " + err.Error())
 	}

@@ -40,19 +40,28 @@ const (
 var (
 	oidSPNEGO = asn1.ObjectIdentifier{1, 3, 6, 1, 5, 5, 2}
 	oidNTLM   = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 311, 2, 2, 10}
+
+	oidKerberos   = asn1.ObjectIdentifier{1, 2, 840, 113554, 1, 2, 2}
+	oidMSKerberos = asn1.ObjectIdentifier{1, 2, 840, 48018, 1, 2, 2}
 )
+
+// errKerberos tells a client that knows nothing else what to do.
+var errKerberos = errors.New("offers Kerberos alone, of which this server has none; let the client offer NTLM too, or use a SQL login")
 
 // challenge answers the first token, in LOGIN7.
 func (x *ntlmExchange) challenge(token []byte, host string, now time.Time) ([]byte, error) {
 	inner := token
 	if len(token) > 0 && token[0] == 0x60 {
 		x.spnego = true
+		if bareKerberos(token) {
+			return nil, errKerberos
+		}
 		offered, mech, err := parseNegTokenInit(token)
 		if err != nil {
 			return nil, err
 		}
 		if !offered {
-			return nil, errors.New("the client offers no NTLM")
+			return nil, errKerberos
 		}
 		if inner = mech; messageType(inner) != 1 {
 			// The token is for a mechanism the client likes better.
@@ -207,6 +216,15 @@ func parseNegTokenInit(b []byte) (ntlm bool, token []byte, err error) {
 		token = inner
 	}
 	return ntlm, token, nil
+}
+
+// bareKerberos reports whether a token is Kerberos' own, without SPNEGO around it.
+func bareKerberos(b []byte) bool {
+	in := cryptobyte.String(b)
+	var app cryptobyte.String
+	var oid asn1.ObjectIdentifier
+	return in.ReadASN1(&app, casn1.Tag(0).Constructed()|0x40) && app.ReadASN1ObjectIdentifier(&oid) &&
+		(oid.Equal(oidKerberos) || oid.Equal(oidMSKerberos))
 }
 
 func parseNegTokenResp(b []byte) ([]byte, error) {

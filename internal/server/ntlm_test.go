@@ -59,7 +59,14 @@ func negTokenInit(mechs []asn1.ObjectIdentifier, token []byte) []byte {
 func TestNTLM(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1700000000, 0)
-	kerberos := asn1.ObjectIdentifier{1, 2, 840, 113554, 1, 2, 2}
+	kerberos := oidKerberos
+	bare := func(oid asn1.ObjectIdentifier) []byte {
+		id, err := asn1.Marshal(oid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append([]byte{0x60, byte(len(id) + 4)}, append(id, 1, 0, 'a', 'p')...)
+	}
 	for _, tc := range []struct {
 		name   string
 		first  []byte
@@ -73,7 +80,9 @@ func TestNTLM(t *testing.T) {
 			rounds: [][]byte{negTokenResp(authenticateMessage("D", "u"))}, want: `D\u`},
 		{name: "SPNEGO, Kerberos first", first: negTokenInit([]asn1.ObjectIdentifier{kerberos, oidNTLM}, []byte("kerberos")),
 			rounds: [][]byte{negTokenResp(negotiateMessage()), negTokenResp(authenticateMessage("D", "u"))}, want: `D\u`},
-		{name: "SPNEGO without NTLM", first: negTokenInit([]asn1.ObjectIdentifier{kerberos}, nil), fails: "offers no NTLM"},
+		{name: "SPNEGO without NTLM", first: negTokenInit([]asn1.ObjectIdentifier{kerberos}, nil), fails: "offers Kerberos alone"},
+		{name: "Kerberos without SPNEGO", first: bare(oidKerberos), fails: "offers Kerberos alone"},
+		{name: "Microsoft's Kerberos without SPNEGO", first: bare(oidMSKerberos), fails: "offers Kerberos alone"},
 		{name: "SPNEGO cut", first: negTokenInit([]asn1.ObjectIdentifier{oidNTLM}, negotiateMessage())[:20], fails: "malformed"},
 		{name: "nothing", fails: "no NEGOTIATE"},
 		{name: "cut", first: negotiateMessage(), rounds: [][]byte{authenticateMessage("D", "u")[:50]}, fails: "ends early"},

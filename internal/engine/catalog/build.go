@@ -62,6 +62,9 @@ func (b *builder) build(def *ast.TableDefinition) error {
 	if len(t.Columns) > maxColumns {
 		return sqlerr.New(1702, 16, 1, "The table '%s' cannot be made: it has %d columns, and %d is the largest number.", t.Name, len(t.Columns), maxColumns)
 	}
+	if err := t.checkRowSize(); err != nil {
+		return err
+	}
 	for _, c := range def.ColumnDefinitions {
 		if err := b.columnConstraints(c); err != nil {
 			return sqlerr.AtLine(err, tsql.Line(c))

@@ -258,6 +258,9 @@ func (d *DDL) CreateAs(n *ast.SchemaObjectName, cols []Column) (*Table, error) {
 	if len(t.Columns) > maxColumns {
 		return nil, sqlerr.New(1702, 16, 1, "The table '%s' cannot be made: it has %d columns, and %d is the largest number.", t.Name, len(t.Columns), maxColumns)
 	}
+	if err := t.checkRowSize(); err != nil {
+		return nil, err
+	}
 	if local(t.Name) {
 		if d.Temp == nil {
 			return nil, sqlerr.Unsupported("temporary tables here")

@@ -103,7 +103,8 @@ func (d *DDL) publish(m *Module, h how, what string, o any, is func(any) bool) e
 func (d *DDL) params(defs []*ast.ProcedureParameter) ([]Param, error) {
 	var list []Param
 	for i, def := range defs {
-		p := Param{Name: def.VariableName.Value, Output: def.Modifier == "Output", ReadOnly: def.Modifier == "ReadOnly", Default: def.Value}
+		p := Param{Name: def.VariableName.Value, Output: def.Modifier == "Output", ReadOnly: def.Modifier == "ReadOnly", Default: def.Value,
+			NotNull: def.Nullable != nil && !def.Nullable.Nullable}
 		if paramIndex(list, p.Name) >= 0 {
 			return nil, sqlerr.DuplicateVariable(p.Name).At(tsql.Line(def))
 		}

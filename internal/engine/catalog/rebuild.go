@@ -14,6 +14,9 @@ import (
 
 // addColumns rebuilds the rows of a table that gets new columns.
 func (d *DDL) addColumns(old, t *Table, def *ast.TableDefinition) error {
+	if err := t.checkRowSize(); err != nil {
+		return err
+	}
 	with := map[string]bool{}
 	for _, c := range def.ColumnDefinitions {
 		if c.DefaultConstraint != nil && c.DefaultConstraint.WithValues {

@@ -110,6 +110,12 @@ func (p *program) shortName() string {
 // The return status is left in s.rc, the final values of the OUTPUT parameters
 // in s.outs, until the next call.
 func (s *Session) activate(fr, callee *frame, p *program) error {
+	for _, i := range p.notNull {
+		if q := &p.params[i]; callee.Vars[q.slot].IsNull() {
+			s.pop()
+			return sqlerr.New(8178, 16, 1, "The procedure '%s' expects a value for the parameter '%s', which is declared NOT NULL; NULL was supplied.", p.shortName(), q.name)
+		}
+	}
 	if fr != nil && fr.pc < len(fr.prog.ins) && fr.prog.ins[fr.pc].try >= 0 {
 		s.tries++
 		defer func() { s.tries-- }()

@@ -167,6 +167,9 @@ func (s *Session) declareParam(p *program, q *catalog.Param) error {
 			return err
 		}
 	}
+	if q.NotNull && !q.Output && q.TableType == nil {
+		p.notNull = append(p.notNull, len(p.params))
+	}
 	p.params = append(p.params, pr)
 	return nil
 }

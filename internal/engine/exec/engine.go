@@ -33,7 +33,7 @@ type Engine struct {
 	seeds   atomic.Uint64
 
 	parsing     chan struct{} // a place for each long text that is parsed at once
-	cursorBytes atomic.Int64 // that the rows of open cursors take
+	cursorBytes atomic.Int64  // that the rows of open cursors take
 
 	retired retired
 	gate    *gate

@@ -115,3 +115,59 @@ func TestCompileCancelled(t *testing.T) {
 	}
 	run(t, s, `SELECT 1`)
 }
+
+func TestQuantifiedComparisons(t *testing.T) {
+	t.Parallel()
+	_, s := testDB(t)
+	run(t, s, `CREATE TABLE t (id int)`, `INSERT t VALUES (1),(2),(3)`, `CREATE TABLE n (id int)`, `INSERT n VALUES (1),(NULL)`, `CREATE TABLE e (id int)`)
+	runBrief(t, s, []briefCase{
+		{"all", `SELECT id FROM t WHERE id >= ALL (SELECT id FROM t)`, "row 3"},
+		{"any", `SELECT id FROM t WHERE id < ANY (SELECT id FROM t WHERE id < 3)`, "row 1"},
+		{"some", `SELECT id FROM t WHERE id =SOME(SELECT 2 UNION SELECT 9)`, "row 2"},
+		{"equal to all", `SELECT 1 WHERE 2 = ALL (SELECT 2 UNION ALL SELECT 2)`, "row 1"},
+		{"different from any", `SELECT id FROM t WHERE id <> ANY (SELECT 1)`, "row 2\nrow 3"},
+		{"not", `SELECT id FROM t WHERE NOT id != ALL (SELECT 1)`, "row 1"},
+		{"not less", `SELECT id FROM t WHERE id !< ALL (SELECT id FROM t)`, "row 3"},
+		{"two signs apart", `SELECT id FROM t WHERE id > = ALL (SELECT id FROM t)`, "row 3"},
+		{"all of none", `SELECT COUNT(*) FROM t WHERE id > ALL (SELECT id FROM e)`, "row 3"},
+		{"any of none", `SELECT COUNT(*) FROM t WHERE id > ANY (SELECT id FROM e)`, "row 0"},
+		{"all with NULL", `SELECT COUNT(*) FROM t WHERE id >= ALL (SELECT id FROM n)`, "row 0"},
+		{"any with NULL", `SELECT id FROM t WHERE id = ANY (SELECT id FROM n)`, "row 1"},
+		{"correlated", `SELECT id FROM t a WHERE id > ALL (SELECT id FROM t b WHERE b.id < a.id) AND id > 1`, "row 2\nrow 3"},
+		{"in a case", `SELECT CASE WHEN 5 > ALL (SELECT id FROM t) THEN 'ü' ELSE 'n' END`, "row ü"},
+		{"in an if", `IF 3 = ANY (SELECT id FROM t) PRINT 'yes'`, "info 0 0 1 line 1: yes"},
+		{"after text beyond ASCII and an insertion", `SELECT N'🙂', .5 WHERE 1 < ALL (SELECT 2)`, "row 🙂 | 0.5"},
+		{"two of them", `SELECT 1 WHERE 1 = ANY (SELECT id FROM t WHERE id <= ALL (SELECT id FROM t))`, "row 1"},
+		{"two columns", `SELECT 1 WHERE 1 = ANY (SELECT 1, 2)`, "error 116 16 1 line 1"},
+	})
+}
+
+func TestRowSize(t *testing.T) {
+	t.Parallel()
+	_, s := testDB(t)
+	runBrief(t, s, []briefCase{
+		{"too large", `CREATE TABLE a (x char(5000), y char(5000))`, "error 1701 16 1 line 1"},
+		{"just", `CREATE TABLE b (x char(8000), y char(53))`, ""},
+		{"one more", `CREATE TABLE c (x char(8000), y char(54))`, "error 1701 16 1 line 1"},
+		{"variable ones may be longer", `CREATE TABLE d (x char(5000), y varchar(8000), z nvarchar(4000)) INSERT d VALUES ('x', REPLICATE('y', 8000), REPLICATE(N'z', 4000)) SELECT LEN(y), LEN(z) FROM d`, "row 8000 | 4000"},
+		{"added", `ALTER TABLE b ADD z int`, "error 1701 16 1 line 1"},
+		{"into", `SELECT CAST('x' AS char(8000)) AS x, CAST('y' AS char(100)) AS y INTO e`, "error 1701 16 1 line 1"},
+		{"memory-optimized", `CREATE TABLE m (id int NOT NULL PRIMARY KEY NONCLUSTERED, x char(8000), y char(100)) WITH (MEMORY_OPTIMIZED = ON)`, "error 41307 16 1 line 1"},
+	})
+}
+
+func TestNativeNotNullParameters(t *testing.T) {
+	t.Parallel()
+	_, s := testDB(t)
+	run(t, s, `CREATE PROCEDURE p @a int NOT NULL, @b int = NULL, @o int OUTPUT WITH NATIVE_COMPILATION, SCHEMABINDING AS
+		BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english') SET @o = @a END`)
+	runBrief(t, s, []briefCase{
+		{"value", `DECLARE @o int EXEC p 4, NULL, @o OUTPUT SELECT @o`, "row 4"},
+		{"NULL", `DECLARE @o int EXEC p NULL, 1, @o OUTPUT SELECT @@TRANCOUNT`, "error 8178 16 1 line 1\nrow 0"},
+		{"NULL variable", `DECLARE @o int, @n int EXEC p @n, 1, @o OUTPUT`, "error 8178 16 1 line 1"},
+		{"caught", `DECLARE @o int BEGIN TRY EXEC p NULL, 1, @o OUTPUT END TRY BEGIN CATCH SELECT ERROR_NUMBER() END CATCH`, "row 8178"},
+	})
+	if got := rpc(t, s, "p", nil, nil, out{}); got != "error 8178" {
+		t.Error(got)
+	}
+}

@@ -46,6 +46,7 @@ type program struct {
 	ins     []instr
 	regions []region
 	params  []param
+	notNull []int // of params: those that NULL is refused for
 	atomic  *atomicBlock
 	hasSet  bool // changes SET options
 	hasTry  bool

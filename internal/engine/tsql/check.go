@@ -46,8 +46,6 @@ func known(text string, t []token) error {
 		switch {
 		case t[i].word == "CURRENT" && t[i+1].word == "OF" && i > 0 && back(t, i, 1).word == "WHERE":
 			return at(sqlerr.Unsupported("WHERE CURRENT OF"), t[i].line)
-		case (t[i].word == "ALL" || t[i].word == "ANY" || t[i].word == "SOME") && t[i+1].word == "(" && t[i+2].word == "SELECT" && i > 0 && back(t, i, 1).kind == tokPunct:
-			return at(sqlerr.Unsupported("a comparison with "+t[i].word+" (subquery)"), t[i].line)
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ type edits struct {
 	merge  []mergeHint
 	source []int  // offsets of DATABASE_SNAPSHOT in RESTORE
 	blank  []span // bytes that teesql does not see
+	any    []quantified
 	marks  []span // strings in quotation marks whose text teesql reads wrongly
 }
 
@@ -87,6 +88,12 @@ func rewrite(b *Batch, s *scanner, ps []patch) *edits {
 				if n.pos > t[i].end && strings.TrimSpace(b.Text[t[i].end:n.pos]) == "" {
 					overwrite(edit(), t[i].pos, n.end, t[i].word+n.word)
 				}
+			}
+		case "ALL", "ANY", "SOME":
+			if q, lo, ok := quantifier(t, i); ok {
+				q.query = b.unitOffset(t[i+2].pos)
+				e.any = append(e.any, q)
+				overwrite(edit(), lo, t[i].end, "IN")
 			}
 		case "THROW":
 			// teesql takes what follows for its number.
@@ -417,6 +424,9 @@ func (e *edits) restore(b *Batch) {
 				}
 			})
 		}
+	}
+	if len(e.any) > 0 {
+		e.quantify(b)
 	}
 	for _, at := range e.hash {
 		for _, st := range b.Statements {
