@@ -47,7 +47,7 @@ type Param struct {
 	TableType *TableType // for a table-valued one; Type.Kind is then KindTable
 	Output    bool
 	ReadOnly  bool
-	NotNull   bool // of a natively compiled module: NULL is refused
+	NotNull   bool                 // of a natively compiled module: NULL is refused
 	Default   ast.ScalarExpression // nil = required
 }
 

@@ -323,15 +323,6 @@ func atomicOptions(b *ast.BeginEndAtomicBlockStatement) (*atomicBlock, error) {
 	return a, nil
 }
 
-// knownLanguage reports the languages of messages and dates that the engine has.
-func knownLanguage(name string) bool {
-	switch foldName(name) {
-	case "us_english", "english":
-		return true
-	}
-	return false
-}
-
 // literalText is the text of a literal.
 func literalText(e ast.ScalarExpression) string {
 	switch l := e.(type) {

@@ -96,7 +96,7 @@ func (s *Session) SPID() int { return s.spid }
 func (s *Session) Database() string { return s.dbp.Load().Name() }
 
 // Language is the session's language name, for ENVCHANGE 2 at login.
-func (s *Session) Language() string { return "us_english" }
+func (s *Session) Language() string { return language }
 
 // Rand is the next number of RAND() without a seed, in [0,1).
 func (s *Session) Rand() float64 { return s.rng.Float64() }

@@ -240,7 +240,7 @@ func (cc *compiler) setCommand(g *ast.GeneralSetCommand) (*code, error) {
 				return err
 			}
 			if n < 1 || n > 7 {
-				return sqlerr.New(2744, 16, 1, "The value %d is not valid for SET DATEFIRST: it must be from 1 to 7.", n)
+				return sqlerr.New(2742, 16, 1, "The value %d is not valid for SET DATEFIRST: it must be from 1 to 7.", n)
 			}
 			if n != 7 {
 				return sqlerr.UnsupportedOption("SET DATEFIRST " + strconv.FormatInt(n, 10))
@@ -249,10 +249,14 @@ func (cc *compiler) setCommand(g *ast.GeneralSetCommand) (*code, error) {
 		}), nil
 	case "dateformat":
 		return optionValue(x, func(s *Session, v types.Value) error {
-			if f := foldName(types.Format(v)); f != "mdy" {
+			switch f := foldName(types.Format(v)); f {
+			case "mdy":
+				return nil
+			case "dmy", "ymd", "ydm", "myd", "dym":
 				return sqlerr.UnsupportedOption("SET DATEFORMAT " + f)
+			default:
+				return sqlerr.New(2741, 16, 1, "SET DATEFORMAT: the order of the parts of a date cannot be '%s'.", f)
 			}
-			return nil
 		}), nil
 	case "language":
 		return quiet(func(s *Session, fr *frame) error {
@@ -260,11 +264,11 @@ func (cc *compiler) setCommand(g *ast.GeneralSetCommand) (*code, error) {
 			if err != nil {
 				return err
 			}
-			if !knownLanguage(types.Format(v)) {
-				return sqlerr.UnsupportedOption("SET LANGUAGE " + types.Format(v))
+			if err := setLanguage(types.Format(v), "SET LANGUAGE"); err != nil {
+				return err
 			}
 			s.rowCount = 0
-			if err := s.sendEnv(EnvLanguage, "us_english", "us_english", 0); err != nil {
+			if err := s.sendEnv(EnvLanguage, language, language, 0); err != nil {
 				return err
 			}
 			return s.info(5703, 1, 0, int(cc.in.line), "Changed the language to us_english.")
