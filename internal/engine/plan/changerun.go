@@ -193,6 +193,9 @@ func (in *changeInstance) changeRow(row []types.Value, data *storage.Table, gone
 		if err := data.Delete(f.Tx, id); err != nil {
 			return err
 		}
+		if err := tg.settleChildren(f, old, nil, "DELETE"); err != nil {
+			return err
+		}
 		if local {
 			in.undo = append(in.undo, undoRow{old: append([]types.Value(nil), old...)})
 		}
@@ -230,7 +233,10 @@ func (in *changeInstance) update(row []types.Value, data *storage.Table, id stor
 		}
 	}
 	if tg.slot < 0 && !apart {
-		return tg.duplicate(data.Update(f.Tx, id, fresh), fresh)
+		if err := data.Update(f.Tx, id, fresh); err != nil {
+			return tg.duplicate(err, fresh)
+		}
+		return tg.settle(f, old, fresh, p.changed, "UPDATE")
 	}
 	if !apart {
 		if err := data.Delete(f.Tx, id); err != nil {

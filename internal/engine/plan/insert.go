@@ -137,6 +137,9 @@ func (in *inserter) put(f *expr.Frame, row []types.Value, undo *[]storage.RowID,
 	if undo != nil && in.slot >= 0 {
 		*undo = append(*undo, id)
 	}
+	if len(in.parents) > 0 {
+		return in.settleParents(f, row, nil, "INSERT")
+	}
 	return nil
 }
 

@@ -211,6 +211,9 @@ func (in *mergeInstance) act(a *mergeAct) error {
 		if err := data.Delete(f.Tx, a.id); err != nil {
 			return err
 		}
+		if err := tg.settleChildren(f, old, nil, "MERGE"); err != nil {
+			return err
+		}
 		if tg.slot >= 0 {
 			in.undo = append(in.undo, undoRow{old: append([]types.Value(nil), old...)})
 		}
@@ -248,7 +251,10 @@ func (in *mergeInstance) update(a *mergeAct, vals []types.Value, data *storage.T
 		return err
 	}
 	if tg.slot < 0 {
-		return tg.duplicate(data.Update(f.Tx, a.id, fresh), fresh)
+		if err := data.Update(f.Tx, a.id, fresh); err != nil {
+			return tg.duplicate(err, fresh)
+		}
+		return tg.settle(f, old, fresh, w.changed, "MERGE")
 	}
 	if err := data.Delete(f.Tx, a.id); err != nil {
 		return err

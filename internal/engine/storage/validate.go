@@ -93,7 +93,7 @@ func (r *readScan) phantom(tx *Tx, time uint64) bool {
 		if !r.ranged {
 			lo.Included, hi = true, Bound{Key: lo.Key, Included: true}
 		}
-		t.items(st, r.x, lo, hi, func(p unsafe.Pointer) bool {
+		t.items(st, r.x, lo, hi, func(_ rowNo, p unsafe.Pointer) bool {
 			check(p)
 			return !found
 		})
@@ -102,13 +102,13 @@ func (r *readScan) phantom(tx *Tx, time uint64) bool {
 }
 
 // items calls fn with every version between two bounds of an ordered index.
-func (t *Table) items(st *tableState, x *index, lo, hi Bound, fn func(p unsafe.Pointer) bool) {
+func (t *Table) items(st *tableState, x *index, lo, hi Bound, fn func(no rowNo, p unsafe.Pointer) bool) {
 	c := newCursor(st, x, &t.rowMemory, lo, hi)
 	var lot [64]item
 	for {
 		n := c.fill(lot[:], false)
 		for _, it := range lot[:n] {
-			if !fn(t.row(it.row)) {
+			if !fn(it.row, t.row(it.row)) {
 				return
 			}
 		}
