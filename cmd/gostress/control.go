@@ -61,7 +61,7 @@ func (r *stressRun) disturb(p *driver.Plan) {
 		CancelDelayMin:     q.CancelDelayMin,
 		CancelDelay:        q.CancelDelay,
 		RollbackOnCancel:   q.RollbackOnCancel,
-		Seed:               1,
+		Seed:               r.loop.seed,
 	}
 	if r.retries > 0 {
 		r.say("a batch that is not one transaction can repeat part of its work when it is sent again (--retries, MaxRetries)")

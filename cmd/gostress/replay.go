@@ -22,6 +22,8 @@ func (r *stressRun) checkReplay() error {
 		return bad("-mreplay replays .rml files: -i names them")
 	case r.connections != 1:
 		return bad("-n%d: a replay has one connection for each .rml file", r.connections)
+	case c.loopFlags != loopFlags{}:
+		return bad("a replay takes its times from its recording: --think, --rate, --duration, --stages and what goes with them are for stress mode")
 	case r.iterations != 1:
 		return bad("-r%d: a replay runs once", r.iterations)
 	}

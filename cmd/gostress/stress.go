@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ import (
 // them is said in this program's words.
 type stressCmd struct {
 	connectFlags
+	loopFlags
 
 	Query    string `help:"Query."`
 	Input    string `help:"Input file or pattern."`
@@ -28,8 +30,8 @@ type stressCmd struct {
 	Workload string `help:"Bundled workload."`
 	Mode     string `help:"How a bundled workload makes its orders."`
 
-	Connections    string `default:"1"`
-	Iterations     string `default:"1"`
+	Connections    string
+	Iterations     string
 	Output         string
 	Quiet          bool
 	Verbose        bool
@@ -57,7 +59,8 @@ type stressRun struct {
 	log         *ostress.Log
 	control     ostress.Control
 	connections int
-	iterations  int64
+	iterations  int64 // math.MaxInt64: as many as the time allows
+	loop        loop
 	maxThreads  int
 	concurrency int
 	login       time.Duration
@@ -189,7 +192,8 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	if err := r.clamp(len(units)); err != nil {
 		return err
 	}
-	threads := len(units) * r.connections
+	each := r.loop.most(r.connections)
+	threads := len(units) * each
 	one.threads = threads
 	dir, err := r.openDir(started)
 	if err != nil {
@@ -211,7 +215,7 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 		sink = func(unit, conn int) (driver.Sink, error) { return results.Sink(ostress.Base(units[unit].Name), conn) }
 	} else {
 		for _, u := range units {
-			for conn := range r.connections {
+			for conn := range each {
 				if err := results.Empty(ostress.Base(u.Name), conn); err != nil {
 					return err
 				}
@@ -243,6 +247,7 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 		Verbose:  c.Verbose,
 		Progress: live.Update,
 	}
+	r.loop.fill(&plan)
 	r.disturb(&plan)
 	load, err := driver.Run(a.ctx, plan)
 	if ostress.Told(err) {
@@ -262,7 +267,11 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 		out.Server.Wire = *w
 	}
 	for _, u := range units {
-		out.Units = append(out.Units, result.Unit{Name: u.Name, Connections: r.connections, Iterations: r.iterations})
+		asked := result.Unit{Name: u.Name, Connections: each, Iterations: r.iterations}
+		if r.iterations == math.MaxInt64 {
+			asked.Iterations = 0
+		}
+		out.Units = append(out.Units, asked)
 	}
 	if load.Connected > 0 {
 		var sb strings.Builder

@@ -37,11 +37,14 @@ func (r *stressRun) check() error {
 	case given > 1:
 		return bad("only one of -Q, -i and --workload can be given")
 	}
-	n, err := number("-n", c.Connections, 1)
+	n, err := number("-n", cmp.Or(c.Connections, "1"), 1)
 	if err != nil {
 		return err
 	}
-	if r.iterations, err = number("-r", c.Iterations, 1); err != nil {
+	if r.loop, err = c.loopFlags.check(c.Connections, c.Iterations); err != nil {
+		return err
+	}
+	if r.iterations, err = r.loop.readLength(c.Iterations); err != nil {
 		return err
 	}
 	if r.login, err = timeLimit("-l", c.LoginTimeout, defaultLoginTimeout); err != nil {
@@ -73,6 +76,12 @@ func (r *stressRun) check() error {
 		}
 	}
 	r.connections = int(min(n, math.MaxInt32))
+	if r.loop.byConnections() {
+		r.connections = r.loop.most(0)
+	}
+	if m := r.loop.maxConnections; m > 0 && m < r.connections {
+		return bad("--max-connections=%d is less than the %d connections that there are (-n)", m, r.connections)
+	}
 	switch c.RunMode {
 	case "stress":
 		if c.ReplayPassword != "" {
@@ -154,8 +163,10 @@ func (r *stressRun) check() error {
 
 // clamp lowers the connections of each unit until all threads are within -M.
 func (r *stressRun) clamp(units int) error {
-	if int64(units)*int64(r.connections) <= int64(r.maxThreads) {
+	if most := r.loop.most(r.connections); int64(units)*int64(most) <= int64(r.maxThreads) {
 		return nil
+	} else if len(r.loop.stages) > 0 || r.loop.maxConnections > 0 {
+		return fmt.Errorf("--stages and --max-connections ask for %d connections for each of %d inputs, and %d threads are the most (-M)", most, units, r.maxThreads)
 	}
 	each := r.maxThreads / units
 	if each == 0 {

@@ -45,7 +45,7 @@ func (r *stressRun) units(ctx context.Context, a *app, one *first) ([]driver.Uni
 				return nil, err
 			}
 		}
-		u, err := run.Unit(a.ctx, s, scenario.RunOptions{Mode: r.mode, Seed: 1})
+		u, err := run.Unit(a.ctx, s, scenario.RunOptions{Mode: r.mode, Seed: r.loop.seed})
 		return []driver.Unit{u}, err
 	}
 	files, err := script.Expand(nativePath(c.Input))
@@ -72,6 +72,9 @@ func (r *stressRun) units(ctx context.Context, a *app, one *first) ([]driver.Uni
 	return units, nil
 }
 
+// maxOrders is more than any memory holds, and safe to multiply.
+const maxOrders = int64(1) << 40
+
 // installed says so when the database has not what the run needs, before n
 // connections find out one by one.
 func installed(ctx context.Context, s driver.Session, run scenario.Run) error {
@@ -86,13 +89,18 @@ func installed(ctx context.Context, s driver.Session, run scenario.Run) error {
 }
 
 // room holds the orders that are to come against the memory that the server's
-// edition allows for memory-optimized tables.
+// edition allows for memory-optimized tables. Of a run that a time ends it knows
+// only what a rate asks for, or else that each connection makes an iteration.
 func (r *stressRun) room(ctx context.Context, s driver.Session, perIteration int) error {
-	each := int64(r.connections) * int64(perIteration)
-	orders := int64(1) << 50 // more than any memory, and safe to multiply
-	if r.iterations < orders/each {
-		orders = each * r.iterations
+	begun := min(r.iterations, maxOrders) // no product below is too large
+	begun = min(begun*int64(r.connections), maxOrders)
+	switch {
+	case r.loop.open() && r.loop.timed():
+		begun = min(begun, r.loop.arrivalsExpected())
+	case r.loop.timed():
+		begun = min(begun, int64(r.connections))
 	}
+	orders := min(begun*int64(perIteration), maxOrders)
 	warning, refuse, err := scenario.CheckMemory(ctx, s, orders)
 	switch {
 	case err != nil:

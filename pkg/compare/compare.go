@@ -217,6 +217,9 @@ func differences(inputs []Input) []string {
 		{"loops", func(r *result.Run) string { return r.Loop }},
 		{"rates asked for", func(r *result.Run) string {
 			var rates []string
+			if r.RatePerS > 0 {
+				rates = append(rates, fmt.Sprintf("%v/s", r.RatePerS))
+			}
 			for _, s := range r.Stages {
 				if s.RatePerS > 0 {
 					rates = append(rates, fmt.Sprintf("%v/s", s.RatePerS))

@@ -49,7 +49,7 @@ func (r *runner) load(now time.Duration, used clock.CPU) result.Load {
 		Abandoned:       int(r.abandoned.Load()),
 		EndedByErrors:   int(r.spent.Load()),
 
-		Loop: "closed", Late: c[lateStarts], SkippedLate: c[skippedLate],
+		Loop: "closed", RatePerS: float64(r.plan.Rate), Late: c[lateStarts], SkippedLate: c[skippedLate],
 		WarmupS: r.plan.Warmup.Seconds(), RampUpS: r.plan.RampUp.Seconds(),
 
 		Latency:           times(batch, t.iterations.latency),

@@ -24,6 +24,15 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
      --mode              how that workload makes its orders: batch (default) or tvp
  -n  --connections       connections for each input file or query (default 1)
  -r  --iterations        iterations of each connection (default 1)
+     --duration 5m       run for a time; with -r, whichever ends first   (docs/load.md)
+     --think 50ms        pause between iterations: 50ms, uniform(10ms,90ms) or exp(50ms)
+     --rate 2000/s       an open loop: iterations begin at this rate, over all connections
+     --arrivals, --late  constant (default) or poisson; queue (default) or skip what finds no connection
+     --max-connections N an open loop may open more connections when all are busy
+     --stages LIST       10:30s,50:1m connections, or 500/s:30s,1000/s:1m rates, one after the other
+     --warmup, --ramp-up, --cooldown TIME    around what is measured
+     --max-errors N      end after so many batches that failed
+     --seed N            what is drawn by chance is drawn alike (default 1)
  -o  --output            directory for results and log (default ./gostress-out/<UTC time>)
  -c  --control-file      a control file; gostress control-file prints one
  -l  --login-timeout     seconds, 0 = none (default 15)

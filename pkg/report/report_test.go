@@ -65,9 +65,34 @@ func bad() result.Run {
 	return run
 }
 
+// staged is an open loop with stages, several statements, and a verdict.
+func staged() result.Run {
+	run := good()
+	l := &run.Load
+	p, start := percentiles(700, 250_000), percentiles(90, 400_000)
+	l.Loop, l.RatePerS, l.EndedBy, l.Late, l.SkippedLate, l.WarmupS, l.RampUpS, l.PlannedIterations = "open", 5000, "duration", 1200, 7, 30, 1.5, 600_000
+	l.Service = &result.Latency{Batch: p, Iteration: p}
+	counts := result.Counts{Attempted: 250_010, Batches: 250_000, FailedBatches: 9, InDoubt: 1}
+	none := result.Percentiles{}
+	l.Statements = []result.Statement{
+		{Name: "insert", Counts: counts, BatchesPerS: 3000, Latency: percentiles(900, 250_000), Service: &p},
+		{Name: "a report with a name that is much too long for a table", Counts: result.Counts{Attempted: 3, FailedBatches: 3}, Service: &none},
+	}
+	l.Stages = []result.Stage{
+		{Name: "1000/s:30s", RatePerS: 1000, ForS: 30, Counts: counts, BatchesPerS: 1000, Latency: percentiles(400, 30_000), Service: &p},
+		{Name: "9000/s:30s", RatePerS: 9000, FromS: 30, ForS: 30, Counts: counts, BatchesPerS: 8123, Latency: percentiles(40_000, 30_000), Service: &p},
+	}
+	l.Health = &result.Health{StartError: &start, Warnings: []string{"this process stood still for 250 ms"}}
+	run.Thresholds = []result.Threshold{
+		{Expr: "p99<20ms", Value: 4938, Limit: 20_000, Unit: "us", OK: true}, {Expr: "errors==0", Value: 10},
+	}
+	run.Verdict, run.Aborted = result.Failed, "p99>1s"
+	return run
+}
+
 func TestText(t *testing.T) {
 	t.Parallel()
-	for name, run := range map[string]result.Run{"good.txt": good(), "bad.txt": bad(), "empty.txt": {}} {
+	for name, run := range map[string]result.Run{"good.txt": good(), "bad.txt": bad(), "staged.txt": staged(), "empty.txt": {}} {
 		var b strings.Builder
 		if err := Text(&b, run); err != nil {
 			t.Fatal(err)

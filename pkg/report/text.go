@@ -22,9 +22,11 @@ func Text(w io.Writer, run result.Run) error {
 		line(&b, "Server", "%s", server(s))
 	}
 	line(&b, "Connections", "%s", connections(l))
+	loop(&b, l)
 	line(&b, "Batches", "%s", classes(l.Batches, l.FailedBatches, l.InDoubt, l.Cancelled, l.Skipped, l.Attempted))
 	line(&b, "Iterations", "%s", classes(l.Iterations, l.FailedIterations, l.InDoubtIterations, l.CancelledIterations, l.SkippedIterations, l.AttemptedIterations))
-	if left := l.PlannedIterations - l.AttemptedIterations; left > 0 {
+	// What a warm-up did counts towards -r, and is in no other figure.
+	if left := l.PlannedIterations - l.AttemptedIterations; left > 0 && l.WarmupS == 0 && l.RampUpS == 0 {
 		line(&b, "", "%s of %s iterations asked for were not begun", count(left), count(l.PlannedIterations))
 	}
 	line(&b, "Rows", "%s", count(l.Rows))
@@ -44,7 +46,10 @@ func Text(w io.Writer, run result.Run) error {
 	line(&b, "Elapsed", "%s (connecting %.3f s, running %.3f s)", Clock(l.ElapsedS), l.ConnectS, l.RunS)
 	line(&b, "Rate", "%s batches/s, %s iterations/s", rate(l.BatchesPerS), rate(l.IterationsPerS))
 	latencies(&b, l)
+	statements(&b, l)
+	stages(&b, l)
 	line(&b, "Client CPU", "%.3f s user, %.3f s system%s", l.CPUUserS, l.CPUSystemS, perBatch(l))
+	warnings(&b, l)
 	thresholds(&b, run)
 	if l.Interrupted {
 		line(&b, "", "The run was interrupted: the figures are of what was done until then.")
@@ -157,12 +162,20 @@ func latencies(b *strings.Builder, l *result.Load) {
 		fmt.Fprintf(b, " %10s", name)
 	}
 	b.WriteByte('\n')
+	var service, startError result.Percentiles
+	if l.Service != nil {
+		service = l.Service.Batch
+	}
+	if l.Health != nil && l.Health.StartError != nil {
+		startError = *l.Health.StartError
+	}
 	for _, row := range []struct {
 		name   string
 		always bool
 		p      result.Percentiles
 	}{
 		{"batch", true, l.Latency.Batch}, {"iteration", true, l.Latency.Iteration},
+		{"batch service", false, service}, {"start error", false, startError},
 		{"failed batch", false, l.FailedLatency.Batch}, {"failed iteration", false, l.FailedLatency.Iteration},
 	} {
 		if row.p.Count == 0 && !row.always {

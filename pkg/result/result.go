@@ -42,7 +42,8 @@ type Unit struct {
 	Name string `json:"name"`
 	// Connections is the number of connections of this unit (-n).
 	Connections int `json:"connections"`
-	// Iterations is the number of iterations asked of each connection (-r).
+	// Iterations is the number of iterations asked of each connection (-r); zero when a time alone
+	// ends the run.
 	Iterations int64 `json:"iterations"`
 }
 
@@ -185,6 +186,9 @@ type Load struct {
 	// Loop is "closed" when a connection begins its next iteration when the last one ended, "open"
 	// when iterations begin at intended starts.
 	Loop string `json:"loop,omitempty"`
+	// RatePerS is the iterations a second that an open loop was asked for over its whole length; zero
+	// when its stages have rates of their own.
+	RatePerS float64 `json:"rate_per_s,omitempty"`
 	// Late counts arrivals of an open loop that began more than a millisecond behind their intended
 	// start, SkippedLate those that were dropped for it; the latter are in SkippedIterations too.
 	Late        int64 `json:"late,omitempty"`

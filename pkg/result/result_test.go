@@ -36,7 +36,7 @@ func full() Run {
 			Latency: Latency{Batch: p, Iteration: p}, FailedLatency: Latency{Batch: p, Iteration: p}, ClockResolutionUS: 0.04,
 			Series:      []Point{{AtS: 1, Batches: 400, Failed: 7, BatchesPerS: 400, P50US: 1000, P99US: 4000, MaxUS: 12000, Connections: 9}},
 			SeriesStepS: 1,
-			Loop:        "open", EndedBy: "duration", Late: 6, SkippedLate: 1, GeneratorBound: true, WarmupS: 30, RampUpS: 20,
+			Loop:        "open", RatePerS: 400, EndedBy: "duration", Late: 6, SkippedLate: 1, GeneratorBound: true, WarmupS: 30, RampUpS: 20,
 			Service: &Latency{Batch: p, Iteration: p},
 			Statements: []Statement{{Name: "query", Counts: counts, BatchesPerS: 392, Rows: 490, Latency: p, Service: &p,
 				FailedBy: map[Class]Percentiles{ClassDeadlock: p, ClassTimeout: p}}},
