@@ -414,3 +414,33 @@ func TestPreparedBound(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func FuzzProcedureCall(f *testing.F) {
+	for _, text := range []string{"{call p(?, ?)}", "{? = call dbo.p(?)}", "exec p ?, ?", "EXECUTE [a b].[c]", "{call p(3)}", "call", "{}", "?=", "exec (", "call p)(", "exec p (?"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		proc, markers, err := procedureCall(text)
+		if err != nil {
+			return
+		}
+		if proc == "" || markers < 0 || markers > len(text) {
+			t.Fatalf("%q: procedure %q, %d markers", text, proc, markers)
+		}
+	})
+}
+
+// FuzzCursorFetch moves a fetch buffer about: it stays within the rows.
+func FuzzCursorFetch(f *testing.F) {
+	f.Add(uint8(5), []byte{2, 0, 2, 4, 0, 5, 16, 0xFE, 3, 8, 0, 0, 32, 1, 1})
+	ways := []int32{fetchFirst, fetchNext, fetchPrev, fetchLast, fetchAbsolute, fetchRelative, fetchRefresh, fetchPrevStrict}
+	f.Fuzz(func(t *testing.T, rows uint8, moves []byte) {
+		c := &apiCursor{cursor: &cursor{rows: make([][]types.Value, rows)}, start: -1}
+		for ; len(moves) >= 3; moves = moves[3:] {
+			c.fetch(ways[int(moves[0])%len(ways)], int(int8(moves[1]))*1000003, int(moves[2]))
+			if c.start < -1 || c.start > int(rows) || c.size < 0 || c.size > 0 && (c.start < 0 || c.start+c.size > int(rows)) {
+				t.Fatalf("%d rows from %d of %d", c.size, c.start, rows)
+			}
+		}
+	})
+}

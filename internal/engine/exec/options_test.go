@@ -171,3 +171,14 @@ func TestNativeNotNullParameters(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestCursorCloseOnCommit(t *testing.T) {
+	t.Parallel()
+	_, s := testDB(t)
+	runBrief(t, s, []briefCase{
+		{"off", `DECLARE a CURSOR FOR SELECT 1 OPEN a BEGIN TRAN COMMIT FETCH NEXT FROM a CLOSE a`, "row 1"},
+		{"on", `SET CURSOR_CLOSE_ON_COMMIT ON OPEN a BEGIN TRAN COMMIT FETCH NEXT FROM a`, "error 16917 16 1 line 1"},
+		{"a local one", `DECLARE b CURSOR LOCAL FOR SELECT 1 OPEN b BEGIN TRAN ROLLBACK FETCH NEXT FROM b`, "error 16917 16 1 line 1"},
+		{"it can be opened again", `OPEN a FETCH NEXT FROM a CLOSE a`, "row 1"},
+	})
+}
