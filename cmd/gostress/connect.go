@@ -133,6 +133,7 @@ func (c *connectFlags) target(a *app, say func(string)) (*target.Target, error) 
 			if o.Password, err = askPassword(a.stdin, a.stderr, c.User); err != nil {
 				return nil, err
 			}
+			c.Password = &o.Password // asked for once
 		}
 	}
 	return target.New(o)

@@ -23,6 +23,7 @@ import (
 type stressCmd struct {
 	connectFlags
 	loopFlags
+	paramFlags
 
 	Query    string `help:"Query."`
 	Input    string `help:"Input file or pattern."`
@@ -61,6 +62,7 @@ type stressRun struct {
 	connections int
 	iterations  int64 // math.MaxInt64: as many as the time allows
 	loop        loop
+	params      params
 	maxThreads  int
 	concurrency int
 	login       time.Duration
@@ -180,6 +182,9 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	}
 	tgt, err := c.target(a, r.say)
 	if err != nil {
+		return err
+	}
+	if err := r.readParams(a); err != nil {
 		return err
 	}
 	one := &first{inner: tgt, say: r.say}

@@ -53,6 +53,9 @@ func (r *stressRun) check() error {
 	if r.query, err = timeLimit("-t", c.QueryTimeout, 0); err != nil {
 		return err
 	}
+	if r.params, err = c.paramFlags.check(c); err != nil {
+		return err
+	}
 	cc, err := number("--connect-concurrency", c.ConnectConcurrency, 1)
 	if err != nil {
 		return err

@@ -20,8 +20,15 @@ func (r *stressRun) units(ctx context.Context, a *app, one *first) ([]driver.Uni
 	case c.RunMode == "replay":
 		return r.replayUnits(ctx, a, one)
 	case c.Query != "":
-		u, err := scenario.FromText(ctx, c.Query)
-		return []driver.Unit{u}, err
+		text, err := r.params.edit(c.Query)
+		if err != nil {
+			return nil, err
+		}
+		u, err := scenario.FromText(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		return r.bind([]driver.Unit{u})
 	case c.Workload != "":
 		run, err := scenario.FindRun(c.Workload)
 		if err != nil {
@@ -54,7 +61,7 @@ func (r *stressRun) units(ctx context.Context, a *app, one *first) ([]driver.Uni
 	}
 	var units []driver.Unit
 	for _, f := range files {
-		s, err := r.codepage.Load(f)
+		s, err := r.codepage.LoadEdited(f, r.params.editor())
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +76,7 @@ func (r *stressRun) units(ctx context.Context, a *app, one *first) ([]driver.Uni
 		}
 		r.inputs = append(r.inputs, full)
 	}
-	return units, nil
+	return r.bind(units)
 }
 
 // maxOrders is more than any memory holds, and safe to multiply.

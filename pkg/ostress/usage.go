@@ -32,6 +32,13 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
      --stages LIST       10:30s,50:1m connections, or 500/s:30s,1000/s:1m rates, one after the other
      --warmup, --ramp-up, --cooldown TIME    around what is measured
      --max-errors N      end after so many batches that failed
+     --params FILE       rows of a .csv or .jsonl file for the @names of the input   (docs/parameters.md)
+     --param-query SQL   rows of a query; --param-server, --param-database say where
+     --param-order       sequential (default), shuffled, random or slice
+     --param-types LIST  @id:int,@name:nvarchar(40)
+     --var NAME=GEN      a generated parameter: id=uniform(1,8000), zipf, seq, uuid, now, choice, text
+     --inline            put parameters into the text in place of binding them
+     --sqlcmd-vars N=V   replace $(N) as sqlcmd does; N alone takes the environment's
      --seed N            what is drawn by chance is drawn alike (default 1)
  -o  --output            directory for results and log (default ./gostress-out/<UTC time>)
  -c  --control-file      a control file; gostress control-file prints one

@@ -42,6 +42,19 @@ func ParseColumn(s string, fallback driver.SQLType) (Column, error) {
 	return c, nil
 }
 
+// ParseColumns reads declarations with commas between them: @id:int,@price:decimal(10,2).
+func ParseColumns(s string) ([]Column, error) {
+	var out []Column
+	for _, part := range joinTypes(strings.Split(s, ",")) {
+		c, err := ParseColumn(part, text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
 func isName(s string) bool {
 	for i, r := range s {
 		if r != '_' && r != '$' && r != '#' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"context"
 	"errors"
 	"iter"
 	"slices"
@@ -36,6 +37,43 @@ func WithParams(u driver.Unit, set *param.Set, inline bool) (bound driver.Unit, 
 	}
 	u.Program = b
 	return u, unused, nil
+}
+
+// ReadParams makes a table of parameters of the first result set of a query. Columns get the types
+// that are declared for them, else their own.
+func ReadParams(ctx context.Context, s driver.Session, text string, declared []param.Column) (param.Table, error) {
+	c := &firstResult{}
+	if err := do(ctx, s, text, c); err != nil {
+		return param.Table{}, err
+	}
+	if c.sets == 0 {
+		return param.Table{}, errors.New("the query for parameters gave no result set")
+	}
+	return param.FromRows(c.columns, c.rows, declared)
+}
+
+// firstResult keeps the first result set.
+type firstResult struct {
+	collector
+	columns []driver.Column
+	sets    int
+}
+
+func (c *firstResult) Row(values []any) error {
+	if c.sets > 1 {
+		return nil
+	}
+	return c.collector.Row(values)
+}
+
+func (c *firstResult) Event(e driver.SinkEvent) error {
+	if e.Kind != driver.SinkColumns {
+		return nil
+	}
+	if c.sets++; c.sets == 1 {
+		c.columns = slices.Clone(e.Columns)
+	}
+	return nil
 }
 
 // boundBatches is a script with parameters, drawn once for an iteration.

@@ -58,8 +58,15 @@ func (e *Error) Unwrap() error { return e.Err }
 func Load(path string) (Script, error) { return CodePage(0).Load(path) }
 
 // Load is the function Load for a file whose code page is known.
-func (p CodePage) Load(path string) (Script, error) {
+func (p CodePage) Load(path string) (Script, error) { return p.LoadEdited(path, nil) }
+
+// LoadEdited is Load with a change of the text, edit, before it is split into batches. An *Error of
+// edit's gets the file's name. An .rml file is a recording, which cannot be edited.
+func (p CodePage) LoadEdited(path string, edit func(text string) (string, error)) (Script, error) {
 	if strings.EqualFold(filepath.Ext(path), ".rml") {
+		if edit != nil {
+			return Script{}, &Error{Path: path, Text: "the text of an .rml file is a recording: nothing in it is replaced"}
+		}
 		return p.loadRML(path)
 	}
 	b, err := os.ReadFile(path)
@@ -67,6 +74,9 @@ func (p CodePage) Load(path string) (Script, error) {
 		return Script{}, unreadable(path, err)
 	}
 	text, enc, err := p.Decode(b)
+	if err == nil && edit != nil {
+		text, err = edit(text)
+	}
 	if err != nil {
 		var e *Error
 		if errors.As(err, &e) {
