@@ -45,7 +45,7 @@ func foreign(ctx context.Context, srv *child, o options, batch string, out io.Wr
 			text := strings.Repeat(strings.TrimSpace(batch)+"\ngo\n", n)
 			return []string{"bsqldb", "-S", host + ":" + port, "-U", "sa", "-P", secret, "-q", "-i", file}, os.WriteFile(file, []byte(text), 0o600)
 		}},
-		{"python3-tds", func(n int) ([]string, error) { return []string{"python3", "-c", pytdsPY, fmt.Sprint(n)}, nil }},
+		{"python3-tds", func(n int) ([]string, error) { return []string{python(ctx), "-c", pytdsPY, fmt.Sprint(n)}, nil }},
 	}
 	fmt.Fprintf(out, "\nthe batch in clear, one connection, %d calls of clients of other languages:\n", o.foreign)
 	for _, c := range clients {
@@ -73,6 +73,16 @@ func foreign(ctx context.Context, srv *child, o options, batch string, out io.Wr
 		fmt.Fprintf(out, "  %-18s %.1f us CPU a call\n", c.name, (us[1]-us[0])/float64(o.foreign))
 	}
 	return nil
+}
+
+// python is the interpreter that knows pytds: the system's, where another stands before it.
+func python(ctx context.Context) string {
+	for _, p := range []string{"python3", "/usr/bin/python3"} {
+		if exec.CommandContext(ctx, p, "-c", "import pytds").Run() == nil {
+			return p
+		}
+	}
+	return "python3"
 }
 
 func lastLine(s string) string {

@@ -5,6 +5,7 @@
 //
 //	go run ./bench            the table
 //	go run ./bench -idle 10000  memory of idle connections
+//	go run ./bench -strace    system calls of a call, on Linux
 //
 // The paths take turns in short slices, so that whatever else the machine does
 // hits all of them, and medians are shown.
@@ -39,11 +40,16 @@ type options struct {
 	idle    int
 	only    string
 	foreign int
+	strace  bool
+	calls   int
 }
 
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	if len(args) == 1 && args[0] == "serve" {
 		return serve(in, out)
+	}
+	if len(args) > 0 && args[0] == "calls" {
+		return calls(ctx, args[1:])
 	}
 	var o options
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -53,6 +59,8 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	fs.IntVar(&o.idle, "idle", 0, "measure the memory of so many idle connections instead")
 	fs.StringVar(&o.only, "only", "", "only lines with this in `request/encryption`, such as batch/TLS")
 	fs.IntVar(&o.foreign, "foreign", 5000, "calls of clients of other languages, 0 for none")
+	fs.BoolVar(&o.strace, "strace", false, "count the system calls of a call instead")
+	fs.IntVar(&o.calls, "calls", 5000, "calls on each connection under strace")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -70,6 +78,9 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	defer srv.stop()
 	if o.idle > 0 {
 		return idle(ctx, srv, o, out)
+	}
+	if o.strace {
+		return traced(ctx, srv, o, out)
 	}
 	return table(ctx, srv, o, out)
 }

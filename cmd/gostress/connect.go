@@ -38,6 +38,7 @@ type connectFlags struct {
 	AppName                string `help:"Name the sessions carry (program_name)."`
 	ApplicationIntent      string `help:"readonly: the database may be a readable secondary."`
 	ServerSPN              string `name:"server-spn" help:"The server's Kerberos service principal name."`
+	ExtendedProtection     bool   `help:"Bind an integrated or NTLM login to its TLS channel, for servers that demand it."`
 	MultiSubnetFailover    bool   `help:"Dial all addresses of the server's name at once."`
 
 	runID  string
@@ -105,7 +106,7 @@ func (c *connectFlags) target(a *app, say func(string)) (*target.Target, error) 
 		Server: c.Server, Database: c.Database, User: c.User,
 		Encrypt: enc, TrustServerCertificate: c.TrustServerCertificate, CAFile: c.CAFile,
 		HostNameInCertificate: c.HostNameInCertificate, TLSMin: c.TLSMin, AllowCleartextLogin: c.AllowCleartextLogin,
-		AppName: c.appName(), ReadOnlyIntent: c.ApplicationIntent == "readonly", ServerSPN: c.ServerSPN,
+		AppName: c.appName(), ReadOnlyIntent: c.ApplicationIntent == "readonly", ServerSPN: c.ServerSPN, ExtendedProtection: c.ExtendedProtection,
 		MultiSubnetFailover: c.MultiSubnetFailover, SSMS: c.Session == "ssms", Language: c.Language, Wire: target.Wire(c.Wire), Note: say,
 	}
 	if c.source != nil {

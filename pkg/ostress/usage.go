@@ -63,7 +63,8 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
      --wire              auto (default), tds or go-mssqldb: who sends the requests
      --session           odbc (default) or ssms: whose SET options a session has
      --language NAME     the sessions' language, as SET LANGUAGE takes it
-     --app-name, --application-intent readonly, --server-spn, --multi-subnet-failover
+     --app-name, --application-intent readonly, --server-spn, --multi-subnet-failover,
+     --extended-protection
      --retries N         send a batch again that a deadlock or a write conflict failed (default 0)
      --retry-in-doubt    and one that timed out or lost its connection
      --connect-concurrency N (default 64), --reconnect backoff|never|always

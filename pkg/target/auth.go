@@ -1,6 +1,7 @@
 package target
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -80,6 +81,17 @@ func chooseAuth(o Options, srv Server) (auth, error) {
 	a.parameters["authenticator"] = "ntlm"
 	a.hint = "without a Kerberos ticket the login was tried as the user " + a.login + " of this machine; " + what
 	return a, nil
+}
+
+// bindable says whether the login can be bound to its TLS channel.
+func (a auth) bindable() error {
+	switch a.parameters["authenticator"] {
+	case "ntlm", "winsspi":
+		return nil
+	case "krb5":
+		return errors.New("--extended-protection: go-mssqldb's Kerberos cannot bind a login to its TLS channel; NTLM (-U DOMAIN\\user) and Windows authentication can")
+	}
+	return errors.New("--extended-protection is for integrated and NTLM logins: a SQL Server login has nothing to bind")
 }
 
 func osUser() string {

@@ -160,6 +160,17 @@ func (d *dialer) close() {
 	}
 }
 
+// channel is the TLS state of the connection that is logging in; false without TLS.
+func (d *dialer) channel() (tls.ConnectionState, bool) {
+	d.mu.Lock()
+	l := d.login
+	d.mu.Unlock()
+	if l == nil {
+		return tls.ConnectionState{}, false
+	}
+	return l.ConnectionState()
+}
+
 func (d *dialer) dialed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"strconv"
@@ -84,6 +85,9 @@ type Options struct {
 	AppName             string
 	ReadOnlyIntent      bool
 	ServerSPN           string
+	// ExtendedProtection binds an integrated or NTLM login to its TLS channel, for servers that
+	// demand it.
+	ExtendedProtection bool
 	MultiSubnetFailover bool
 	// PacketSize is in bytes, 512 to 32767; 0 is 4096, which is also the least that
 	// is used.
@@ -166,6 +170,11 @@ func New(o Options) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.ExtendedProtection {
+		if err := t.auth.bindable(); err != nil {
+			return nil, err
+		}
+	}
 	return t, nil
 }
 
@@ -206,11 +215,14 @@ func (t *Target) open(ctx context.Context, enc Encrypt) (driver.Session, *dialer
 	verified := cfg.TLSConfig
 	cfg.TLSConfig.VerifyConnection = func(cs tls.ConnectionState) error { return d.verify(cs, verified) }
 	if t.opt.Wire != WireMSSQL && !d.strict {
-		// The connection ends TLS below go-mssqldb, which therefore has no TLS state to
-		// bind a Kerberos or NTLM login to: servers that demand channel binding
-		// (extended protection) need the other wire.
+		// The connection ends TLS below go-mssqldb.
 		d.direct, d.tls = true, cfg.TLSConfig
 		cfg.Encryption = msdsn.EncryptionDisabled
+		if t.opt.ExtendedProtection {
+			cfg.Parameters = maps.Clone(cfg.Parameters)
+			cfg.Parameters["authenticator"] = bound + cfg.Parameters["authenticator"]
+			cfg.TLSConfig = &tls.Config{KeyLogWriter: channel{d.channel}}
+		}
 	}
 	useLogger()
 	c := mssql.NewConnectorConfig(cfg)
@@ -284,6 +296,7 @@ func (t *Target) config(enc Encrypt) msdsn.Config {
 		ProtocolParameters:     map[string]any{},
 		BrowserMessage:         msdsn.BrowserDefault,
 		Encoding:               msdsn.EncodeParameters{Timezone: time.UTC},
+		EpaEnabled:             t.opt.ExtendedProtection,
 		LogFlags:               logFlags,
 		TrustServerCertificate: t.opt.TrustServerCertificate,
 		TLSConfig:              t.tls.Clone(),
