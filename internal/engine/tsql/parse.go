@@ -14,7 +14,7 @@ import (
 
 func parse(text string, quotedIdentifier bool) (*Batch, error) {
 	text = strings.TrimPrefix(strings.ToValidUTF8(text, "\uFFFD"), "\uFEFF")
-	s, err := scanQuoted(text, quotedIdentifier)
+	s, err := scan(text, quotedIdentifier)
 	if err != nil {
 		return nil, err
 	}

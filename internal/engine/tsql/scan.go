@@ -49,11 +49,9 @@ type scanner struct {
 
 type span struct{ lo, hi int }
 
-// scan returns the tokens of src, the last of kind tokEOF.
-func scan(src string) (*scanner, error) { return scanQuoted(src, true) }
-
-// scanQuoted is scan under SET QUOTED_IDENTIFIER ON or OFF.
-func scanQuoted(src string, quotedIdentifier bool) (*scanner, error) {
+// scan returns the tokens of src, the last of kind tokEOF, under SET
+// QUOTED_IDENTIFIER ON or OFF.
+func scan(src string, quotedIdentifier bool) (*scanner, error) {
 	s := &scanner{src: src, line: 1, tokens: make([]token, 0, len(src)/4+8), dquotes: !quotedIdentifier}
 	for {
 		if err := s.space(); err != nil {
