@@ -32,6 +32,7 @@ type Table struct {
 	Created          time.Time
 	Modified         time.Time
 	TextImageColumns bool // has a column of a (max) or text type
+	WideRows         bool // a row may be too large even with its variable columns elsewhere
 	DataSpace        int32
 }
 

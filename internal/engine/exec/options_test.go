@@ -151,6 +151,9 @@ func TestRowSize(t *testing.T) {
 		{"one more", `CREATE TABLE c (x char(8000), y char(54))`, "error 1701 16 1 line 1"},
 		{"variable ones may be longer", `CREATE TABLE d (x char(5000), y varchar(8000), z nvarchar(4000)) INSERT d VALUES ('x', REPLICATE('y', 8000), REPLICATE(N'z', 4000)) SELECT LEN(y), LEN(z) FROM d`, "row 8000 | 4000"},
 		{"added", `ALTER TABLE b ADD z int`, "error 1701 16 1 line 1"},
+		{"a row with many", `CREATE TABLE w (x char(8000), a varchar(50), b varchar(50), c varchar(50)) INSERT w (x, a) VALUES ('x', 'short') SELECT a FROM w`, "row short"},
+		{"a row with too many", `INSERT w VALUES ('x', REPLICATE('a', 50), REPLICATE('b', 50), REPLICATE('c', 50))`, "error 511 16 1 line 1\ninfo 3621 0 0 line 1"},
+		{"an update to too many", `UPDATE w SET a = REPLICATE('a', 50), b = REPLICATE('b', 50), c = REPLICATE('c', 50)`, "error 511 16 1 line 1\ninfo 3621 0 0 line 1"},
 		{"into", `SELECT CAST('x' AS char(8000)) AS x, CAST('y' AS char(100)) AS y INTO e`, "error 1701 16 1 line 1"},
 		{"memory-optimized", `CREATE TABLE m (id int NOT NULL PRIMARY KEY NONCLUSTERED, x char(8000), y char(100)) WITH (MEMORY_OPTIMIZED = ON)`, "error 41307 16 1 line 1"},
 	})

@@ -164,6 +164,9 @@ func (t *target) finish(f *expr.Frame, action string) error {
 			return sqlerr.ConstraintConflict(action, "CHECK", c.check.Name, t.dbName(), t.t.FullName(), column)
 		}
 	}
+	if t.t.WideRows {
+		return t.t.CheckRow(row)
+	}
 	return nil
 }
 
