@@ -27,6 +27,8 @@ import (
 const (
 	exitOK          = 0
 	exitFailed      = 1
+	exitVoid        = 98 // the generator could not hold the rate asked for
+	exitThreshold   = 99 // a threshold failed, or a condition ended the run
 	exitInterrupted = 130
 	// exitUsage is ostress's own for a bad command line; Unix shows it as 250.
 	exitUsage = -6

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 	"time"
@@ -13,9 +12,9 @@ import (
 	"gostress/pkg/driver"
 	"gostress/pkg/ostress"
 	"gostress/pkg/report"
-	"gostress/pkg/result"
 	"gostress/pkg/scenario"
 	"gostress/pkg/script"
+	"gostress/pkg/target"
 )
 
 // stressCmd is an ostress run. Numbers are text here, so that what is wrong with
@@ -24,6 +23,9 @@ type stressCmd struct {
 	connectFlags
 	loopFlags
 	paramFlags
+	outputFlags
+	thresholdFlags
+	seriesFlags
 
 	Query    string `help:"Query."`
 	Input    string `help:"Input file or pattern."`
@@ -45,7 +47,6 @@ type stressCmd struct {
 	ControlFile    string
 	ResultFormat   string
 	LCID           string `name:"lcid"`
-	JSON           string `name:"json"`
 
 	QueryTimeout       string
 	Retries            string
@@ -63,6 +64,8 @@ type stressRun struct {
 	iterations  int64 // math.MaxInt64: as many as the time allows
 	loop        loop
 	params      params
+	limits      limits
+	series      series
 	maxThreads  int
 	concurrency int
 	login       time.Duration
@@ -77,6 +80,12 @@ type stressRun struct {
 	notes       []string    // said once the log's first lines are out
 	warnings    []string    // the same, whatever the manners
 	files       []io.Closer // closed after the last line
+
+	tgt    *target.Target
+	one    *first
+	dir    *ostress.Dir
+	void   bool // a generator could not hold its rate
+	failed bool // a threshold failed, or a condition ended a run
 }
 
 func newLog(console io.Writer) *ostress.Log {
@@ -115,6 +124,10 @@ func (r *stressRun) finish(a *app, started time.Time, err error) error {
 	code := exitOK
 	var how string
 	switch {
+	case err == nil && r.void:
+		code, how = exitVoid, fmt.Sprintf("with a void verdict (%d)", exitVoid)
+	case err == nil && r.failed:
+		code, how = exitThreshold, fmt.Sprintf("with a failed verdict (%d)", exitThreshold)
 	case err == nil:
 		how = "normally"
 	case errors.Is(context.Cause(a.ctx), errInterrupted):
@@ -127,7 +140,7 @@ func (r *stressRun) finish(a *app, started time.Time, err error) error {
 	}
 	if lerr := r.log.Err(); lerr != nil {
 		fmt.Fprintln(a.stderr, "gostress: cannot write ostress.log:", lerr)
-		if code == exitOK {
+		if code != exitInterrupted {
 			code, how = exitFailed, fmt.Sprintf("due to error (%d)", exitFailed)
 		}
 	}
@@ -136,18 +149,26 @@ func (r *stressRun) finish(a *app, started time.Time, err error) error {
 	}
 	if cerr := r.log.ConsoleErr(); cerr != nil {
 		fmt.Fprintln(a.stderr, "gostress: cannot write to standard output:", cerr)
-		code = max(code, exitFailed)
+		code = worse(code)
 	}
 	for _, f := range r.files {
 		if cerr := f.Close(); cerr != nil {
 			fmt.Fprintln(a.stderr, "gostress:", cerr)
-			code = max(code, exitFailed)
+			code = worse(code)
 		}
 	}
 	if code == exitOK {
 		return nil
 	}
 	return silent(code)
+}
+
+// worse is the exit status of a run whose output is not whole.
+func worse(code int) int {
+	if code == exitInterrupted {
+		return code
+	}
+	return exitFailed
 }
 
 // why is an error's text, without what the workers have said already.
@@ -169,8 +190,12 @@ func (e connectedNobody) Unwrap() error { return e.error }
 // run is everything between the first and the last line.
 func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	c := r.cmd
-	if c.JSON != "" {
-		if err := report.Check(c.JSON); err != nil {
+	for i := range r.series.numbers {
+		files := c.outputFlags
+		if !r.series.single() {
+			files = files.numbered(i + 1)
+		}
+		if err := files.writable(); err != nil {
 			return err
 		}
 	}
@@ -180,117 +205,35 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	if c.RetryInDoubt && r.retries == 0 {
 		return errors.New("--retry-in-doubt needs a number of retries: --retries, or MaxRetries in a control file")
 	}
-	tgt, err := c.target(a, r.say)
-	if err != nil {
+	var err error
+	if r.tgt, err = c.target(a, r.say); err != nil {
 		return err
 	}
 	if err := r.readParams(a); err != nil {
 		return err
 	}
-	one := &first{inner: tgt, say: r.say}
-	pauses, endPauses := context.WithCancel(a.ctx)
-	defer endPauses()
-	units, err := r.units(pauses, a, one)
+	r.one = &first{inner: r.tgt, say: r.say}
+	// What is wrong with the input is said before there is a directory.
+	ready, err := r.pass(a)
 	if err != nil {
 		return err
 	}
-	if err := r.clamp(len(units)); err != nil {
+	if r.dir, err = r.openDir(started); err != nil {
+		ready.end()
 		return err
 	}
-	each := r.loop.most(r.connections)
-	threads := len(units) * each
-	one.threads = threads
-	dir, err := r.openDir(started)
+	r.files = append(r.files, r.dir)
+	logFile, err := r.dir.Create(strings.TrimSuffix(ostress.LogName, ".log"), ".log")
 	if err != nil {
-		return err
-	}
-	r.files = append(r.files, dir)
-	logFile, err := dir.Create(strings.TrimSuffix(ostress.LogName, ".log"), ".log")
-	if err != nil {
+		ready.end()
 		return err
 	}
 	r.files = append(r.files, logFile)
 	r.log.Attach(logFile)
-	for _, p := range dir.Removed {
+	for _, p := range r.dir.Removed {
 		r.log.Line("Attempting DOD5015 removal of [%s]", p)
 	}
-	results := ostress.NewResults(dir, r.format)
-	var sink func(unit, conn int) (driver.Sink, error)
-	if !r.quiet {
-		sink = func(unit, conn int) (driver.Sink, error) { return results.Sink(ostress.Base(units[unit].Name), conn) }
-	} else {
-		for _, u := range units {
-			for conn := range each {
-				if err := results.Empty(ostress.Base(u.Name), conn); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	r.log.Line("Starting query execution...")
-	r.log.Line("Creating %d thread(s) to process queries", threads)
-
-	r.log.FileLine("Sessions of this run: SELECT * FROM sys.dm_exec_sessions WHERE program_name = N'%s'", strings.ReplaceAll(c.appName(), "'", "''"))
-	events := ostress.Events{Log: r.log, Threads: threads, Verbose: c.Verbose, Inputs: r.inputs, Describe: describe}
-	plan := driver.Plan{
-		Connector:          one,
-		Units:              units,
-		Connections:        r.connections,
-		Iterations:         r.iterations,
-		LoginTimeout:       r.login,
-		QueryTimeout:       r.query,
-		ConnectConcurrency: r.concurrency,
-		Reconnect:          r.reconnect,
-		StopOnError:        c.StopOnError,
-		Sink:               sink,
-		Events: func(e driver.Event) {
-			if e.Kind == driver.Stopping {
-				endPauses()
-			}
-			events.Event(e)
-		},
-		Verbose:  c.Verbose,
-		Progress: live.Update,
-	}
-	r.loop.fill(&plan)
-	r.disturb(&plan)
-	load, err := driver.Run(a.ctx, plan)
-	if ostress.Told(err) {
-		err = &connectedNobody{err}
-	}
-	live.Close()
-	err = errors.Join(err, dir.Check())
-	waits, waited := results.Waits()
-	r.log.Line("Total IO waits: %d, Total IO wait time: %d (ms)", waits, waited.Milliseconds())
-
-	out := result.Run{Schema: result.Schema, Tool: "gostress", Version: version, RunID: c.runID, StartedAt: started.UTC(), Args: a.args,
-		Server: &result.Server{Address: tgt.Server().String(), Database: c.Database, Login: tgt.Login(), SetOptions: c.Session}, Load: load}
-	if e := one.encryption.Load(); e != nil {
-		out.Server.Encryption, out.Server.TLS = e[0], e[1]
-	}
-	if w := one.wire.Load(); w != nil {
-		out.Server.Wire = *w
-	}
-	for _, u := range units {
-		asked := result.Unit{Name: u.Name, Connections: each, Iterations: r.iterations}
-		if r.iterations == math.MaxInt64 {
-			asked.Iterations = 0
-		}
-		out.Units = append(out.Units, asked)
-	}
-	if load.Connected > 0 {
-		var sb strings.Builder
-		if terr := report.Text(&sb, out); terr != nil {
-			err = errors.Join(err, terr)
-		}
-		r.log.Own(sb.String())
-	}
-	if c.JSON != "" {
-		if jerr := report.WriteJSON(c.JSON, out); jerr != nil {
-			err = errors.Join(err, jerr)
-		}
-	}
-	return err
+	return r.runSeries(a, live, started, ready)
 }
 
 // say is a note for the user, in the log.

@@ -37,11 +37,11 @@ func (r *stressRun) check() error {
 	case given > 1:
 		return bad("only one of -Q, -i and --workload can be given")
 	}
-	n, err := number("-n", cmp.Or(c.Connections, "1"), 1)
-	if err != nil {
+	var err error
+	if r.loop, err = c.loopFlags.check(c.Connections, c.Iterations); err != nil {
 		return err
 	}
-	if r.loop, err = c.loopFlags.check(c.Connections, c.Iterations); err != nil {
+	if r.series, err = c.seriesFlags.check(c, &r.loop); err != nil {
 		return err
 	}
 	if r.iterations, err = r.loop.readLength(c.Iterations); err != nil {
@@ -51,6 +51,9 @@ func (r *stressRun) check() error {
 		return err
 	}
 	if r.query, err = timeLimit("-t", c.QueryTimeout, 0); err != nil {
+		return err
+	}
+	if r.limits, err = c.thresholdFlags.check(); err != nil {
 		return err
 	}
 	if r.params, err = c.paramFlags.check(c); err != nil {
@@ -78,7 +81,7 @@ func (r *stressRun) check() error {
 			r.maxThreads = int(min(m, 1<<20))
 		}
 	}
-	r.connections = int(min(n, math.MaxInt32))
+	r.connections = r.series.numbers[0]
 	if r.loop.byConnections() {
 		r.connections = r.loop.most(0)
 	}
@@ -158,8 +161,8 @@ func (r *stressRun) check() error {
 		}
 	}
 	c.runID = uuid.NewString()[:8]
-	if c.JSON == "-" {
-		return bad("--json=-: name a file")
+	if err := c.outputFlags.check(); err != nil {
+		return err
 	}
 	return c.connectFlags.check()
 }

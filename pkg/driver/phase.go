@@ -80,7 +80,7 @@ func (p *Plan) schedule() pace.Schedule {
 // planned is connections x iterations over all units; zero when there is no such number.
 func (p *Plan) planned() int64 {
 	n := int64(p.most()) * int64(len(p.Units))
-	if p.Iterations > math.MaxInt64/n {
+	if p.Iterations == math.MaxInt64 || p.Iterations > math.MaxInt64/n {
 		return 0
 	}
 	return n * p.Iterations

@@ -22,7 +22,7 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
      --codepage N        code page of input files without a byte order mark, such as 1251
      --workload          a bundled workload in place of -Q or -i, such as inmem-oltp/inmem
      --mode              how that workload makes its orders: batch (default) or tvp
- -n  --connections       connections for each input file or query (default 1)
+ -n  --connections       connections for each input file or query (default 1); -n1,2,4,8 is a sweep
  -r  --iterations        iterations of each connection (default 1)
      --duration 5m       run for a time; with -r, whichever ends first   (docs/load.md)
      --think 50ms        pause between iterations: 50ms, uniform(10ms,90ms) or exp(50ms)
@@ -55,7 +55,13 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
  -T  --trace-flag        146: do not ask for encryption beyond the login
  -m  --run-mode          stress (default), or replay: recorded .rml files in their order, with -c
  -a  --replay-password   password of a replay's logins, with -mreplay
+     --repeat N          the run N times, with a table of medians; for a sweep, each number of connections
+     --reset             reset the bundled workload before each run; --reset-query SQL: any other data
+     --threshold COND    p99<20ms, errors<0.1%, rate>=5000/s, errors[1205]==0, ...; exit status 99 when it fails
+     --abort-on COND     end the run when it comes true, after --abort-grace (default 10s); exit status 99
      --json FILE         the result as JSON
+     --csv, --hgrm, --hlog, --junit FILE    series, percentiles, histogram log, thresholds as tests
+     --prometheus ADDR   serve metrics while the run goes on, as 127.0.0.1:9464
      --encrypt           mandatory (default), optional, strict or disable    (GOSTRESS_ENCRYPT)
      --trust-server-certificate                                   (GOSTRESS_TRUST_SERVER_CERTIFICATE=1)
      --ca-file FILE      authority of the server's certificate                       (GOSTRESS_CA_FILE)

@@ -41,6 +41,9 @@ func (c Condition) String() string { return c.expr }
 // OnServer says that the condition is one of the server's, for which a Server has to be asked.
 func (c Condition) OnServer() bool { return c.metric.kind == ofServer }
 
+// Statement is the name of the statement that the condition is on; "" for the whole run.
+func (c Condition) Statement() string { return c.statement }
+
 // Name is the metric's name without its statement.
 func (c Condition) Name() string { return c.metric.name }
 
