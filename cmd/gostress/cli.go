@@ -13,6 +13,7 @@ type commands struct {
 	Demo        demoCmd        `cmd:"" help:"Run the In-Memory OLTP order workload on the embedded engine, and check what it left."`
 	Serve       serveCmd       `cmd:"" help:"Run the embedded engine as a server."`
 	Workload    workloadCmd    `cmd:"" help:"List, show, install, reset, verify or remove a bundled workload."`
+	Run         runCmd         `cmd:"" passthrough:"" help:"Run a scenario file: statements with weights, setup, load, parameters, thresholds."`
 	Compare     compareCmd     `cmd:"" help:"Put JSON reports side by side, and say where the difference is more than chance."`
 	ControlFile controlFileCmd `cmd:"" help:"Print a control file (-c) with every key, its default and what it does."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`

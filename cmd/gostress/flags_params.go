@@ -179,34 +179,53 @@ func (r *stressRun) queryParams(a *app) (param.Table, error) {
 	return scenario.ReadParams(a.ctx, s, r.params.flags.ParamQuery, r.params.declared)
 }
 
-// bind gives the units the parameters, those that are drawn in order from their
-// beginning.
+// bind gives units their parameters.
 func (r *stressRun) bind(units []driver.Unit) ([]driver.Unit, error) {
+	bind, check, err := r.binder()
+	if err != nil {
+		return nil, err
+	}
+	for i := range units {
+		if units[i], err = bind(units[i]); err != nil {
+			return nil, err
+		}
+	}
+	return units, check()
+}
+
+// binder gives a unit its parameters, all units the same draws; check looks whether any unit names them.
+func (r *stressRun) binder() (bind func(driver.Unit) (driver.Unit, error), check func() error, err error) {
 	p := &r.params
 	if !p.wanted() {
-		return units, nil
+		return func(u driver.Unit) (driver.Unit, error) { return u, nil }, func() error { return nil }, nil
 	}
 	vars, err := p.vars()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	set, err := param.NewSet(p.table, p.order, vars, r.loop.seed)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	unused := make([][]string, len(units))
-	for i, u := range units {
-		if units[i], unused[i], err = scenario.WithParams(u, set, p.flags.Inline); err != nil {
-			return nil, fmt.Errorf("%s: %w", u.Name, err)
+	var unused [][]string
+	bind = func(u driver.Unit) (driver.Unit, error) {
+		bound, names, err := scenario.WithParams(u, set, p.flags.Inline)
+		if err != nil {
+			return u, fmt.Errorf("%s: %w", u.Name, err)
 		}
+		unused = append(unused, names)
+		return bound, nil
 	}
-	names := scenario.Unused(unused)
-	switch {
-	case names == "":
-	case strings.Count(names, ",")+1 == len(set.Columns()):
-		return nil, fmt.Errorf("no input names any of the parameters: %s", names)
-	default:
-		r.say("no input names these parameters: " + names)
+	check = func() error {
+		names := scenario.Unused(unused)
+		switch {
+		case names == "":
+		case strings.Count(names, ",")+1 == len(set.Columns()):
+			return fmt.Errorf("no input names any of the parameters: %s", names)
+		default:
+			r.say("no input names these parameters: " + names)
+		}
+		return nil
 	}
-	return units, nil
+	return bind, check, nil
 }

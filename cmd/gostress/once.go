@@ -69,9 +69,17 @@ func (r *stressRun) once(a *app, live *report.Live, started time.Time, p pass, a
 	if r.loop.open() {
 		loop = "open"
 	}
-	rec, err := files.record(exporter.Info{Version: version, RunID: c.runID, Loop: loop})
+	connector, err := r.connector()
 	if err != nil {
 		return nil, err
+	}
+	teardown, err := r.setup(a, r.one)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := files.record(exporter.Info{Version: version, RunID: c.runID, Loop: loop})
+	if err != nil {
+		return nil, errors.Join(err, teardown())
 	}
 	if rec.exporter != nil {
 		r.say("metrics of this run are served at http://" + rec.exporter.Address() + "/metrics while it goes on")
@@ -82,7 +90,7 @@ func (r *stressRun) once(a *app, live *report.Live, started time.Time, p pass, a
 	r.log.FileLine("Sessions of this run: SELECT * FROM sys.dm_exec_sessions WHERE program_name = N'%s'", strings.ReplaceAll(c.appName(), "'", "''"))
 	events := ostress.Events{Log: r.log, Threads: threads, Verbose: c.Verbose, Inputs: r.inputs, Describe: describe}
 	plan := driver.Plan{
-		Connector:          r.one,
+		Connector:          connector,
 		Units:              units,
 		Connections:        r.connections,
 		Iterations:         r.iterations,
@@ -105,6 +113,7 @@ func (r *stressRun) once(a *app, live *report.Live, started time.Time, p pass, a
 	r.disturb(&plan)
 	rec.fill(&plan)
 	load, condition, err := r.drive(a.ctx, plan, rec)
+	err = errors.Join(err, teardown())
 	if ostress.Told(err) {
 		err = &connectedNobody{err}
 	}

@@ -53,6 +53,8 @@ type stressCmd struct {
 	RetryInDoubt       bool
 	ConnectConcurrency string `default:"64"`
 	Reconnect          string `default:"backoff"`
+
+	mix *scenario.Mix // of the command run
 }
 
 // stressRun is a checked stressCmd.

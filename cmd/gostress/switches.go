@@ -31,7 +31,12 @@ func (r *stressRun) check() error {
 			given++
 		}
 	}
+	if c.mix != nil {
+		given++
+	}
 	switch {
+	case given > 1 && c.mix != nil:
+		return bad("a scenario says what is run: -Q, -i and --workload do not go with it")
 	case given == 0:
 		return bad("nothing to run: give a query with -Q, an input file with -i, or --workload")
 	case given > 1:

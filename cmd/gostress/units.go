@@ -19,6 +19,8 @@ func (r *stressRun) units(ctx context.Context, a *app, one *first) ([]driver.Uni
 	switch {
 	case c.RunMode == "replay":
 		return r.replayUnits(ctx, a, one)
+	case c.mix != nil:
+		return r.mixUnits(ctx, a, one)
 	case c.Query != "":
 		text, err := r.params.edit(c.Query)
 		if err != nil {

@@ -82,12 +82,12 @@ type Options struct {
 	TLSMin                 string // "1.0" to "1.3"; "" is Go's default
 	AllowCleartextLogin    bool   // a password may leave this machine unencrypted
 
-	AppName             string
-	ReadOnlyIntent      bool
-	ServerSPN           string
+	AppName        string
+	ReadOnlyIntent bool
+	ServerSPN      string
 	// ExtendedProtection binds an integrated or NTLM login to its TLS channel, for servers that
 	// demand it.
-	ExtendedProtection bool
+	ExtendedProtection  bool
 	MultiSubnetFailover bool
 	// PacketSize is in bytes, 512 to 32767; 0 is 4096, which is also the least that
 	// is used.
