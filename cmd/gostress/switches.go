@@ -169,6 +169,9 @@ func (r *stressRun) check() error {
 	if err := c.outputFlags.check(); err != nil {
 		return err
 	}
+	if c.JUnit != "" && len(c.Threshold)+len(c.AbortOn) == 0 {
+		return bad("--junit writes what became of --threshold and --abort-on, and there is neither")
+	}
 	return c.connectFlags.check()
 }
 

@@ -91,7 +91,7 @@ func (r *runner) load(now time.Duration, used clock.CPU) result.Load {
 }
 
 // until is the end of the measured part: with a cooldown the last stage's, else the last answer's once
-// all have ended.
+// all have ended, or that of its time.
 func (r *runner) until(now time.Duration) time.Duration {
 	switch {
 	case r.plan.Cooldown > 0 && r.length() > 0:
@@ -102,6 +102,10 @@ func (r *runner) until(now time.Duration) time.Duration {
 	last := r.window.from
 	for i := range r.workers {
 		last = max(last, r.workers[i].lastAnswer)
+	}
+	// A time that is over was measured to its end, also where nothing came of its last part.
+	if end := r.length(); end > 0 && r.endedBy == EndedByDuration {
+		last = max(last, r.beganAt+end)
 	}
 	return last
 }

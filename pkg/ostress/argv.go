@@ -140,6 +140,12 @@ func Redact(args []string) []string {
 		case strings.HasPrefix(a, "--password="), strings.HasPrefix(a, "--replay-password="):
 			name, _, _ := strings.Cut(a, "=")
 			out[i] = name + "=" + hidden
+		case a == "--sqlcmd-vars" && i+1 < len(out) && !startsWithDash(out[i+1]):
+			i++
+			out[i] = maskVariable(out[i])
+		case strings.HasPrefix(a, "--sqlcmd-vars="):
+			name, value, _ := strings.Cut(a, "=")
+			out[i] = name + "=" + maskVariable(value)
 		case strings.HasPrefix(a, "-P"), strings.HasPrefix(a, "-a"):
 			out[i] = a[:2] + hidden
 			if i+1 < len(out) && splitByPowerShell(out[i+1]) {
@@ -151,6 +157,16 @@ func Redact(args []string) []string {
 		}
 	}
 	return out
+}
+
+var secretName = regexp.MustCompile(`(?i)pass|pwd|secret|token`)
+
+// maskVariable hides the value of NAME=VALUE where the name says that it is a password.
+func maskVariable(v string) string {
+	if name, _, ok := strings.Cut(v, "="); ok && secretName.MatchString(name) {
+		return name + "=********"
+	}
+	return Mask(v)
 }
 
 var secretInSQL = regexp.MustCompile(`(?i)(\b(?:password|pwd|secret)\s*=\s*N?')(?:[^']|'')*'`)

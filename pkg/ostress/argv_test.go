@@ -90,9 +90,11 @@ func TestRewriteRefuses(t *testing.T) {
 func TestRedact(t *testing.T) {
 	t.Parallel()
 	got := Redact([]string{"-Usa", "-Psecret", "-P", "secret", "\u2013Psecret", "--password=secret", "--password", "-secret", "-P", "-n1",
-		"-QCREATE LOGIN x WITH PASSWORD = N'sec''ret', CHECK_POLICY = OFF", "-d", "P", "-asecret", "-a", "secret", "--replay-password", "-secret", "--replay-password=secret", "-Psec", ".ret"})
+		"-QCREATE LOGIN x WITH PASSWORD = N'sec''ret', CHECK_POLICY = OFF", "-d", "P", "-asecret", "-a", "secret", "--replay-password", "-secret", "--replay-password=secret", "-Psec", ".ret",
+		"--sqlcmd-vars", "appPwd=secret", "--sqlcmd-vars=TOKEN=sec=ret", "--sqlcmd-vars", "db=x", "--sqlcmd-vars", "-Psecret"})
 	want := []string{"-Usa", "-P********", "-P", "********", "-P********", "--password=********", "--password", "********", "-P", "-n1",
-		"-QCREATE LOGIN x WITH PASSWORD = N'********', CHECK_POLICY = OFF", "-d", "P", "-a********", "-a", "********", "--replay-password", "********", "--replay-password=********", "-P********", "********"}
+		"-QCREATE LOGIN x WITH PASSWORD = N'********', CHECK_POLICY = OFF", "-d", "P", "-a********", "-a", "********", "--replay-password", "********", "--replay-password=********", "-P********", "********",
+		"--sqlcmd-vars", "appPwd=********", "--sqlcmd-vars=TOKEN=********", "--sqlcmd-vars", "db=x", "--sqlcmd-vars", "-P********"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("arguments (-want +got):\n%s", d)
 	}

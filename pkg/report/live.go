@@ -87,8 +87,9 @@ func progress(p result.Progress) string {
 	if p.Connecting {
 		return fmt.Sprintf("connecting: %s open", count(int64(p.Connections)))
 	}
-	done := count(p.Done) + "/" + count(p.Planned)
+	done := count(p.Done)
 	if p.Planned > 0 {
+		done += "/" + count(p.Planned)
 		done += fmt.Sprintf(" %d%%", int64(100*float64(p.Done)/float64(p.Planned)))
 	}
 	p99 := "-"

@@ -15,7 +15,7 @@ func loop(b *strings.Builder, l *result.Load) {
 		if l.RatePerS > 0 {
 			text += ", " + rate(l.RatePerS) + " iterations/s asked for"
 		}
-		line(b, "Loop", "%s%s", text, list(note{l.Late, "begun more than 1 ms late"}, note{l.SkippedLate, "dropped as no connection was free"}))
+		line(b, "Loop", "%s%s", text, list(note{l.Late, "begun more than 1 ms late"}, note{l.SkippedLate, "not begun in time and dropped"}))
 	} else if len(l.Stages) > 0 || l.EndedBy == "duration" {
 		line(b, "Loop", "closed")
 	}

@@ -171,7 +171,8 @@ type Load struct {
 	ElapsedS float64 `json:"elapsed_s"`
 	// ConnectS is the part before the run began, in which the connections logged in, seconds.
 	ConnectS float64 `json:"connect_s"`
-	// RunS is the measured part: from the moment all began to the last answer, seconds.
+	// RunS is the measured part: from the moment all began, or the warm-up's end, to the last answer, or to
+	// the end of the time that was given it, if that is later; seconds.
 	RunS float64 `json:"run_s"`
 	// BatchesPerS is Batches / RunS.
 	BatchesPerS float64 `json:"batches_per_s"`

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -65,5 +66,43 @@ func TestUnused(t *testing.T) {
 		if got := Unused(in); got != want {
 			t.Errorf("%v: %q, want %q", in, got, want)
 		}
+	}
+}
+
+// answer is a session that gives two result sets.
+type answer struct{ failed bool }
+
+func (a answer) Do(_ context.Context, r *driver.Request, sink driver.Sink) (driver.Outcome, error) {
+	if a.failed {
+		return driver.Outcome{Errors: []driver.ServerError{{Number: 208, Message: "no such table"}}}, nil
+	}
+	row := []any{int64(1), "one"}
+	_ = sink.Event(driver.SinkEvent{Kind: driver.SinkColumns, Columns: []driver.Column{{Name: "id", Type: driver.SQLType{Name: "int"}}, {Name: "name", Type: driver.SQLType{Name: "varchar", Len: 9}}}})
+	_ = sink.Row(row)
+	row[0] = int64(2) // a session uses its slice again
+	_ = sink.Row(row)
+	_ = sink.Event(driver.SinkEvent{Kind: driver.SinkDone})
+	_ = sink.Event(driver.SinkEvent{Kind: driver.SinkColumns, Columns: []driver.Column{{Name: "other"}}})
+	_ = sink.Row([]any{"x"})
+	return driver.Outcome{}, nil
+}
+
+func (answer) Close() error { return nil }
+
+func TestReadParamsTakesTheFirstResultSet(t *testing.T) {
+	t.Parallel()
+	declared := []param.Column{{Name: "ID", Type: driver.SQLType{Name: "bigint"}}}
+	table, err := ReadParams(t.Context(), answer{}, "SELECT", declared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Columns) != 2 || table.Columns[0].Type.Name != "bigint" || table.Columns[1].Type.Name != "varchar" {
+		t.Errorf("%+v", table.Columns)
+	}
+	if len(table.Rows) != 2 || table.Rows[0][0] != int64(1) || table.Rows[1][0] != int64(2) || table.Rows[1][1] != "one" {
+		t.Errorf("%v", table.Rows)
+	}
+	if _, err := ReadParams(t.Context(), answer{failed: true}, "SELECT", nil); err == nil || !strings.Contains(err.Error(), "208") {
+		t.Errorf("%v", err)
 	}
 }
