@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,45 +32,39 @@ func traced(ctx context.Context, srv *child, o options, out io.Writer) error {
 	fmt.Fprintf(out, "system calls a call, strace -f -c, %d calls on each connection\n\n", o.calls)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "request\tconnections\tpath\tall\tby name")
-	for _, r := range all {
-		for _, encrypt := range []bool{false, true} {
-			name := r.name
-			if encrypt {
-				name += "/TLS"
-			}
-			if !strings.Contains(name+"/clear", o.only) {
-				continue
-			}
-			for _, n := range o.conns {
-				for _, p := range paths() {
-					if r.sql == "" && p.name == "database/sql" {
-						continue
-					}
-					counts, err := difference(ctx, srv, p.name, r.name, encrypt, n, o.calls)
-					if err != nil {
-						return fmt.Errorf("%s, %s: %w", name, p.name, err)
-					}
-					sum, parts := 0.0, []string{}
-					for _, call := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-						if counts[a] != counts[b] {
-							return map[bool]int{true: -1, false: 1}[counts[a] > counts[b]]
-						}
-						return strings.Compare(a, b)
-					}) {
-						sum += counts[call]
-						if counts[call] >= 0.005 {
-							parts = append(parts, fmt.Sprintf("%s %.2f", call, counts[call]))
-						}
-					}
-					fmt.Fprintf(w, "%s\t%d\t%s\t%.2f\t%s\n", name, n, p.name, sum, strings.Join(parts, ", "))
+	for _, l := range o.lines(all) {
+		for _, n := range o.conns {
+			for _, p := range paths() {
+				if l.request.sql == "" && p.name == "database/sql" {
+					continue
 				}
-				if err := w.Flush(); err != nil {
-					return err
+				counts, err := difference(ctx, srv, p.name, l.request.name, l.encrypt, n, o.calls)
+				if err != nil {
+					return fmt.Errorf("%s, %s: %w", l.name, p.name, err)
 				}
+				sum, parts := byName(counts)
+				fmt.Fprintf(w, "%s\t%d\t%s\t%.2f\t%s\n", l.name, n, p.name, sum, parts)
+			}
+			if err := w.Flush(); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// byName is the sum of counts, and those worth telling of in words, the most frequent first.
+func byName(counts map[string]float64) (sum float64, text string) {
+	var parts []string
+	for _, call := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	}) {
+		sum += counts[call]
+		if counts[call] >= 0.005 {
+			parts = append(parts, fmt.Sprintf("%s %.2f", call, counts[call]))
+		}
+	}
+	return sum, strings.Join(parts, ", ")
 }
 
 func difference(ctx context.Context, srv *child, path, request string, encrypt bool, conns, calls int) (map[string]float64, error) {

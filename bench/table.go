@@ -40,22 +40,13 @@ func table(ctx context.Context, srv *child, o options, out io.Writer) error {
 	fmt.Fprintf(out, "%s, %d processors, loopback; medians of %d turns of %v\n\n", runtime.Version(), runtime.NumCPU(), o.rounds, o.slice)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "request\tconnections\tpath\tuser us\tsystem us\tCPU us\tx floor\tcalls/s\tallocations\tbytes out\tbytes in\t")
-	for _, r := range all {
-		for _, encrypt := range []bool{false, true} {
-			name := r.name
-			if encrypt {
-				name += "/TLS"
+	for _, l := range o.lines(all) {
+		for _, n := range o.conns {
+			if err := measure(ctx, srv, o, w, l.name, l.request, l.encrypt, n); err != nil {
+				return fmt.Errorf("%s, %d connections: %w", l.name, n, err)
 			}
-			if !strings.Contains(name+"/clear", o.only) {
-				continue
-			}
-			for _, n := range o.conns {
-				if err := measure(ctx, srv, o, w, name, r, encrypt, n); err != nil {
-					return fmt.Errorf("%s, %d connections: %w", name, n, err)
-				}
-				if err := w.Flush(); err != nil {
-					return err
-				}
+			if err := w.Flush(); err != nil {
+				return err
 			}
 		}
 	}
@@ -63,6 +54,26 @@ func table(ctx context.Context, srv *child, o options, out io.Writer) error {
 		return foreign(ctx, srv, o, all[0].sql, out)
 	}
 	return nil
+}
+
+// line is a request in clear or with TLS.
+type line struct {
+	name    string
+	request request
+	encrypt bool
+}
+
+// lines are those that -only leaves.
+func (o options) lines(all []request) []line {
+	var out []line
+	for _, r := range all {
+		for _, l := range []line{{r.name, r, false}, {r.name + "/TLS", r, true}} {
+			if strings.Contains(l.name+"/clear", o.only) {
+				out = append(out, l)
+			}
+		}
+	}
+	return out
 }
 
 func measure(ctx context.Context, srv *child, o options, w io.Writer, name string, r request, encrypt bool, n int) error {
