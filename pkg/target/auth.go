@@ -83,13 +83,14 @@ func chooseAuth(o Options, srv Server) (auth, error) {
 	return a, nil
 }
 
-// bindable says whether the login can be bound to its TLS channel.
-func (a auth) bindable() error {
+// bind makes a the login that is bound to its TLS channel.
+func (a *auth) bind() error {
 	switch a.parameters["authenticator"] {
 	case "ntlm", "winsspi":
 		return nil
 	case "krb5":
-		return errors.New("--extended-protection: go-mssqldb's Kerberos cannot bind a login to its TLS channel; NTLM (-U DOMAIN\\user) and Windows authentication can")
+		a.parameters["authenticator"] = krb5Bound
+		return nil
 	}
 	return errors.New("--extended-protection is for integrated and NTLM logins: a SQL Server login has nothing to bind")
 }

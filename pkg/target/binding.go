@@ -17,12 +17,14 @@ const bound = "gostress-bound-"
 // go-mssqldb keeps its authenticators by name in a map that is not to be written to once anybody
 // connects.
 func init() {
-	for _, name := range []string{"ntlm", "winsspi"} {
-		err := integratedauth.SetIntegratedAuthenticationProvider(bound+name, integratedauth.ProviderFunc(
-			func(cfg msdsn.Config) (integratedauth.IntegratedAuthenticator, error) { return bind(name, cfg) }))
-		if err != nil {
+	set := func(name string, p integratedauth.ProviderFunc) {
+		if err := integratedauth.SetIntegratedAuthenticationProvider(name, p); err != nil {
 			panic(err) // a nil provider or an empty name
 		}
+	}
+	set(krb5Bound, newKrbAuth)
+	for _, name := range []string{"ntlm", "winsspi", krb5Bound} {
+		set(bound+name, func(cfg msdsn.Config) (integratedauth.IntegratedAuthenticator, error) { return bind(name, cfg) })
 	}
 }
 
@@ -72,7 +74,7 @@ func bindTo(auth integratedauth.IntegratedAuthenticator, ch channel) error {
 	switch {
 	case err != nil:
 		return err
-	case cbt == nil:
+	case cbt == nil: // tlsConfig asks for no such version
 		return errors.New("TLS 1.3 has no binding that SQL Server knows")
 	}
 	protected.SetChannelBinding(cbt)

@@ -220,6 +220,9 @@ func (d *dialer) prelogin(c net.Conn, packet []byte) error {
 		return nil
 	}
 	t := d.target
+	if t.opt.ExtendedProtection {
+		return d.refuse(errors.New("extended protection: the connection is not encrypted, so there is no channel to bind the login to"))
+	}
 	why := fmt.Sprintf("%s does not support encryption", t.server)
 	if t.opt.Encrypt == EncryptDisable {
 		// A server that could encrypt answers the same.

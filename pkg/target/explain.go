@@ -39,6 +39,9 @@ func (t *Target) refused(e mssql.Error) *driver.LoginError {
 	if t.auth.integrated && (e.Number == 18452 || e.Number == 18456) {
 		out.Message += " (" + t.auth.hint + ")"
 	}
+	if e.Number == 18452 && t.auth.parameters["authenticator"] != "" && !t.opt.ExtendedProtection {
+		out.Message += " (if the server demands extended protection: --extended-protection)"
+	}
 	return out
 }
 

@@ -19,6 +19,13 @@ type krbLogin struct {
 // a keytab (KRB5_CLIENT_KTNAME, KRB5_KTNAME) that a login can use. Caches that are
 // not files cannot be read by the library.
 func kerberos(env func(string) string) (krbLogin, bool) {
+	with := func(kind, file, realm string) map[string]string {
+		p := map[string]string{"authenticator": "krb5", kind: file, "krb5-realm": realm}
+		if c := env("KRB5_CONFIG"); c != "" {
+			p["krb5-configfile"] = c
+		}
+		return p
+	}
 	cache := env("KRB5CCNAME")
 	if cache == "" {
 		cache = fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid())
@@ -29,7 +36,7 @@ func kerberos(env func(string) string) (krbLogin, bool) {
 		realm := cc.GetClientRealm()
 		return krbLogin{
 			login:      name + "@" + realm,
-			parameters: map[string]string{"authenticator": "krb5", "krb5-credcachefile": cache, "krb5-realm": realm},
+			parameters: with("krb5-credcachefile", cache, realm),
 		}, true
 	}
 	for _, k := range []string{"KRB5_CLIENT_KTNAME", "KRB5_KTNAME"} {
@@ -46,7 +53,7 @@ func kerberos(env func(string) string) (krbLogin, bool) {
 		return krbLogin{
 			login:      name + "@" + p.Realm,
 			user:       name,
-			parameters: map[string]string{"authenticator": "krb5", "krb5-keytabfile": file, "krb5-realm": p.Realm},
+			parameters: with("krb5-keytabfile", file, p.Realm),
 		}, true
 	}
 	return krbLogin{}, false

@@ -171,7 +171,10 @@ func New(o Options) (*Target, error) {
 		return nil, err
 	}
 	if o.ExtendedProtection {
-		if err := t.auth.bindable(); err != nil {
+		if o.Encrypt == EncryptStrict {
+			return nil, errors.New("--extended-protection does not go with strict encryption, which go-mssqldb binds no login to; use mandatory encryption")
+		}
+		if err := t.auth.bind(); err != nil {
 			return nil, err
 		}
 	}

@@ -32,6 +32,14 @@ func tlsConfig(o Options, srv Server) (*tls.Config, error) {
 	if o.TLSMin != "" {
 		min = msdsn.TLSVersionFromString(o.TLSMin)
 	}
+	var max uint16
+	if o.ExtendedProtection {
+		// TLS 1.3 has no tls-unique, which is what SQL Server holds a login to.
+		max = tls.VersionTLS12
+		if min > max {
+			return nil, errors.New("--extended-protection needs TLS 1.2 or older: TLS 1.3 has no channel binding that SQL Server checks")
+		}
+	}
 	name := o.HostNameInCertificate
 	if name == "" {
 		name = srv.Host
@@ -51,6 +59,7 @@ func tlsConfig(o Options, srv Server) (*tls.Config, error) {
 		ServerName:                  name,
 		RootCAs:                     roots,
 		MinVersion:                  min,
+		MaxVersion:                  max,
 		DynamicRecordSizingDisabled: true,
 		// The chain is checked by the connection's dialer, which knows whether the
 		// server is this machine itself.
