@@ -69,13 +69,18 @@ type Request struct {
 	Wait     time.Duration
 }
 
+// Suspend makes it a request that waits, for a session if one is known, since a time.
+func (r *Request) Suspend(waitType string, blocking int, since time.Time) {
+	r.Status, r.WaitType, r.Blocking, r.Wait = "suspended", waitType, blocking, time.Since(since)
+}
+
 // Install defines the system views of every database of in. live may be nil: then
 // the views about sessions are empty.
 func Install(in *catalog.Instance, live Live) {
 	var list []*catalog.Table
 	for _, group := range [][]def{
 		objectViews(), columnViews(), indexViews(), constraintViews(), typeViews(), moduleViews(),
-		databaseViews(), principalViews(), storageViews(), serverViews(), sessionViews(live), schemaViews(), oldViews(),
+		databaseViews(), principalViews(), storageViews(), serverViews(), logViews(), sessionViews(live), schemaViews(), oldViews(),
 	} {
 		for _, d := range group {
 			list = append(list, d.table(int32(-100-len(list))))

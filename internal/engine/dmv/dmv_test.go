@@ -17,6 +17,13 @@ type fakeLive []Session
 
 func (f fakeLive) Sessions() []Session { return f }
 
+// waiting is a session whose request waits.
+func waiting(id int, command, kind string, blocking int, since time.Time) Session {
+	r := &Request{Start: since, Command: command}
+	r.Suspend(kind, blocking, since)
+	return Session{ID: id, Login: "sa", Status: "running", Isolation: 2, LoginTime: since, LastStart: since, Request: r}
+}
+
 // sample is an instance with a database that has one of everything.
 func sample(t testing.TB) (*catalog.Instance, *catalog.Database) {
 	t.Helper()
@@ -29,7 +36,7 @@ func sample(t testing.TB) (*catalog.Instance, *catalog.Database) {
 	Install(in, fakeLive{{
 		ID: 51, Login: "sa", Program: "test", Database: db.ID, LoginTime: now, LastStart: now, Status: "running", Isolation: 2,
 		Request: &Request{Start: now, Status: "running", Command: "SELECT"},
-	}})
+	}, waiting(52, "UPDATE", "LCK_M_X", 51, now), waiting(53, "WAITFOR", "WAITFOR", 0, now)})
 	for _, text := range []string{
 		"ALTER DATABASE CURRENT ADD FILEGROUP mem CONTAINS MEMORY_OPTIMIZED_DATA",
 		"ALTER DATABASE CURRENT ADD FILE (NAME = 'mem1', FILENAME = '/data/mem1') TO FILEGROUP mem",
@@ -161,7 +168,10 @@ func TestRows(t *testing.T) {
 		{"sys.extended_properties", []string{"class_desc", "minor_id", "name", "value"}, [][]string{{"OBJECT_OR_COLUMN", "2", "MS_Description", "a note"}}},
 		{"sys.dm_os_memory_clerks", []string{"type", "name"}, [][]string{
 			{"MEMORYCLERK_XTP", "DB_ID_5"}, {"MEMORYCLERK_XTP", "Default"}, {"MEMORYCLERK_SQLBUFFERPOOL", "Default"}}},
-		{"sys.dm_exec_requests", []string{"session_id", "command"}, [][]string{{"51", "SELECT"}}},
+		{"sys.dm_db_log_space_usage", []string{"database_id", "total_log_size_in_bytes", "used_log_space_in_percent"}, [][]string{{"5", "0", "0"}}},
+		{"sys.dm_hadr_database_replica_states", []string{"log_send_queue_size"}, nil},
+		{"sys.dm_os_waiting_tasks", []string{"session_id", "wait_type", "blocking_session_id"}, [][]string{{"52", "LCK_M_X", "51"}, {"53", "WAITFOR", "NULL"}}},
+		{"sys.dm_exec_requests", []string{"session_id", "command"}, [][]string{{"51", "SELECT"}, {"52", "UPDATE"}, {"53", "WAITFOR"}}},
 		{"INFORMATION_SCHEMA.TABLES", []string{"TABLE_SCHEMA", "TABLE_NAME", "TABLE_TYPE"}, [][]string{
 			{"Sales", "Orders", "BASE TABLE"}, {"dbo", "Parent", "BASE TABLE"}, {"dbo", "Child", "BASE TABLE"}, {"dbo", "v", "VIEW"}}},
 		{"sys.databases", []string{"name", "database_id", "recovery_model_desc"}, [][]string{

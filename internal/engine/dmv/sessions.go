@@ -1,6 +1,7 @@
 package dmv
 
 import (
+	"encoding/binary"
 	"time"
 
 	"gostress/internal/engine/catalog"
@@ -73,6 +74,22 @@ func sessionViews(live Live) []def {
 			}
 			return add(s.ID, 0, r.Start, r.Status, r.Command, nil, nil, nil, nil, s.Database, 1, nil, r.Blocking, orNil(r.WaitType), ms(r.Wait),
 				r.WaitType, "", s.OpenTransactions, nil, nil, nil, 0.0, 0, nil, ms(time.Since(r.Start)))
+		})},
+		{"sys.dm_os_waiting_tasks", []string{
+			"waiting_task_address varbinary(8)", "session_id smallint null", "exec_context_id int null", "wait_duration_ms bigint null",
+			"wait_type nvarchar(60) null", "resource_address varbinary(8) null", "blocking_task_address varbinary(8) null",
+			"blocking_session_id smallint null", "blocking_exec_context_id int null", "resource_description nvarchar(3072) null",
+		}, each(func(s *Session, add adder) error {
+			r := s.Request
+			if r == nil || r.WaitType == "" {
+				return nil
+			}
+			var blocking any
+			if r.Blocking != 0 {
+				blocking = r.Blocking
+			}
+			// A session has one task: its number stands for an address.
+			return add(binary.BigEndian.AppendUint64(nil, uint64(s.ID)), s.ID, 0, ms(r.Wait), r.WaitType, nil, nil, blocking, nil, nil)
 		})},
 	}
 }

@@ -49,6 +49,10 @@ func lockModeOf(name string) (lockMode, bool) {
 	return 0, false
 }
 
+func (m lockMode) waitType() string {
+	return [...]string{"", "LCK_M_S", "LCK_M_U", "LCK_M_X", "LCK_M_IS", "LCK_M_IX"}[m]
+}
+
 func (m lockMode) compatible(o lockMode) bool {
 	switch {
 	case m == lockExclusive || o == lockExclusive:
@@ -62,7 +66,8 @@ func (m lockMode) compatible(o lockMode) bool {
 }
 
 // acquire returns sp_getapplock's result: 0 granted, 1 granted after waiting,
-// -1 timeout, -2 cancelled. timeout < 0 waits for ever.
+// -1 timeout, -2 cancelled. timeout < 0 waits for ever. What the session waits for is
+// noted; the caller ends that.
 func (l *appLocks) acquire(ctx context.Context, name string, o lockOwner, mode lockMode, timeout time.Duration) int32 {
 	var expired <-chan time.Time
 	if timeout >= 0 {
@@ -80,13 +85,13 @@ func (l *appLocks) acquire(ctx context.Context, name string, o lockOwner, mode l
 			a = &appLock{holders: map[lockOwner]lockMode{}, wake: make(chan struct{})}
 			l.locks[name] = a
 		}
-		free := true
+		blocking := 0 // the least number of the sessions in the way
 		for h, m := range a.holders {
-			if h != o && h.s != o.s && !mode.compatible(m) {
-				free = false
+			if h.s != o.s && !mode.compatible(m) && (blocking == 0 || h.s.spid < blocking) {
+				blocking = h.s.spid
 			}
 		}
-		if free {
+		if blocking == 0 {
 			a.holders[o] = max(a.holders[o], mode)
 			l.mu.Unlock()
 			return waited
@@ -96,6 +101,7 @@ func (l *appLocks) acquire(ctx context.Context, name string, o lockOwner, mode l
 		if timeout == 0 {
 			return -1
 		}
+		o.s.live.wait(mode.waitType(), blocking)
 		select {
 		case <-wake:
 		case <-expired:

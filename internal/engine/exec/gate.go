@@ -23,6 +23,7 @@ type gate struct {
 	// layouts counts the changes that were made.
 	layouts atomic.Int64
 
+	holder atomic.Int32  // the session whose change is made, or waits for its turn; 0 = none
 	change chan struct{} // is full while one change is made, or waits for its turn
 	mu     sync.Mutex
 	opened chan struct{} // closed when the gate opens; nil while nobody waits
@@ -137,7 +138,9 @@ func (s *Session) enterGate() (bool, error) {
 		if limit >= 0 {
 			ctx, cancel = context.WithTimeout(ctx, limit)
 		}
+		s.live.wait("LCK_M_SCH_S", int(g.holder.Load()))
 		err := g.enter(ctx)
+		s.live.waited()
 		cancel()
 		switch {
 		case err == nil:
@@ -199,14 +202,19 @@ func (s *Session) changeLayout(change func() error) error {
 func (s *Session) shutGate() error {
 	g, limit := s.e.gate, s.patience()
 	began, rest := time.Now(), gateRest
+	defer s.live.waited()
 	for {
 		select {
 		case g.change <- struct{}{}:
+			g.holder.Store(int32(s.spid))
+			s.live.wait("LCK_M_SCH_M", 0) // any of the statements inside
 			if g.tryShut(s.ctx, gateTry) {
 				return nil
 			}
+			g.holder.Store(0)
 			<-g.change
 		default: // another session's turn
+			s.live.wait("LCK_M_SCH_M", int(g.holder.Load()))
 		}
 		if limit >= 0 && time.Since(began) >= limit {
 			return s.impatient()
@@ -225,6 +233,7 @@ func (s *Session) openGate() {
 	if s.alone {
 		s.alone = false
 		s.e.gate.open()
+		s.e.gate.holder.Store(0)
 		<-s.e.gate.change
 	}
 }

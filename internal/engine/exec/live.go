@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gostress/internal/engine/dmv"
+	"gostress/internal/engine/storage"
 )
 
 // live is what other sessions see of a session: the rows of
@@ -19,6 +20,7 @@ type live struct {
 	text     string
 	waitType string
 	waitFrom time.Time
+	waitsFor int // the session; 0 = none, or it is not known
 	running  bool
 	requests int64
 	cancel   context.CancelCauseFunc
@@ -48,17 +50,24 @@ func (l *live) begin(text string, now time.Time, cancel context.CancelCauseFunc,
 func (l *live) end(now time.Time, s *Session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lastTo, l.running, l.cancel, l.waitType = now, false, nil, ""
+	l.lastTo, l.running, l.cancel, l.waitType, l.waitsFor = now, false, nil, "", 0
 	l.elapsed += now.Sub(l.lastFrom)
 	l.set, l.trans, l.rowCount, l.lastErr = s.set, s.tran.count, s.rowCount, s.lastError
 }
 
-// wait notes what the request waits for; "" ends it.
-func (l *live) wait(kind string) {
+// wait notes what the request waits for, and which session has it (0 when that is none or not
+// known). The same kind again is the same wait.
+func (l *live) wait(kind string, session int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.waitType, l.waitFrom = kind, time.Now()
+	if l.waitType != kind {
+		l.waitType, l.waitFrom = kind, time.Now()
+	}
+	l.waitsFor = session
 }
+
+// waited ends a wait.
+func (l *live) waited() { l.wait("", 0) }
 
 // tran notes that a transaction began or ended.
 func (l *live) tran(open bool) {
@@ -94,15 +103,38 @@ func (l *live) active() bool {
 
 // Sessions tells the system views of the open sessions.
 func (e *Engine) Sessions() []dmv.Session {
-	now := e.opts.Now()
+	sessions := e.list()
+	waits := map[int]storage.Wait{}
+	for _, db := range e.cat.Databases() {
+		for _, w := range db.Store.Waits() {
+			waits[w.Session] = w
+		}
+	}
 	var out []dmv.Session
-	for _, s := range e.list() {
-		out = append(out, s.shown(now))
+	for _, s := range sessions {
+		d := s.shown()
+		if w, ok := waits[d.ID]; ok && d.Request != nil && d.Request.WaitType == "" {
+			d.Request.Suspend(rowWait(w.Kind), w.Blocking, w.Since)
+		}
+		out = append(out, d)
 	}
 	return out
 }
 
-func (s *Session) shown(now time.Time) dmv.Session {
+// rowWait is the wait type of a transaction that waits for another.
+func rowWait(k storage.WaitKind) string {
+	switch k {
+	case storage.WaitUpdate:
+		return "LCK_M_U"
+	case storage.WaitShared:
+		return "LCK_M_S"
+	case storage.WaitCommit:
+		return "WAIT_XTP_TRAN_COMMIT"
+	}
+	return "LCK_M_X"
+}
+
+func (s *Session) shown() dmv.Session {
 	l := &s.live
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +152,7 @@ func (s *Session) shown(now time.Time) dmv.Session {
 		d.Status = "running"
 		r := &dmv.Request{Start: l.lastFrom, Status: "running", Command: command(l.text), Text: l.text}
 		if l.waitType != "" {
-			r.Status, r.WaitType, r.Wait = "suspended", l.waitType, time.Since(l.waitFrom)
+			r.Suspend(l.waitType, l.waitsFor, l.waitFrom)
 		}
 		d.Request = r
 	}

@@ -387,8 +387,8 @@ func (s *Session) sleep(d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}
-	s.live.wait("WAITFOR")
-	defer s.live.wait("")
+	s.live.wait("WAITFOR", 0)
+	defer s.live.waited()
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -249,9 +249,8 @@ func (s *Session) spGetAppLock(a *sysArgs) (int32, []outValue, error) {
 		timeout = time.Duration(ms) * time.Millisecond
 	}
 	key := foldName(s.Database()) + "\x00" + name
-	s.live.wait("LCK_M_X")
 	rc := s.e.locks.acquire(s.ctx, key, lockOwner{s, tran}, mode, timeout)
-	s.live.wait("")
+	s.live.waited()
 	if rc == -2 {
 		return rc, nil, s.cancelled()
 	}

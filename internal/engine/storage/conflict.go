@@ -79,15 +79,16 @@ func (t *Table) checkDuplicate(tx *Tx, i int, q unsafe.Pointer) error {
 		default:
 			at, owner = end(q), e
 		}
-		if done, err := t.meet(tx, at, owner); err != nil || done {
+		if done, err := t.meet(tx, at, owner, WaitExclusive); err != nil || done {
 			return err
 		}
 	}
 }
 
 // meet deals with a stamp of another transaction's in the way: it returns an
-// error, or nil when the stamp has changed or is about to.
-func (t *Table) meet(tx *Tx, at *uint64, stamp uint64) (done bool, err error) {
+// error, or nil when the stamp has changed or is about to. kind is what the transaction waits for
+// where it has to.
+func (t *Table) meet(tx *Tx, at *uint64, stamp uint64, kind WaitKind) (done bool, err error) {
 	state, owner := tx.store.stateOf(at, &stamp)
 	if owner == nil {
 		return false, nil
@@ -98,7 +99,7 @@ func (t *Table) meet(tx *Tx, at *uint64, stamp uint64) (done bool, err error) {
 			return true, tx.conflict()
 		}
 		t.leave(tx)
-		err := tx.wait(at, stamp)
+		err := tx.wait(at, stamp, kind)
 		t.enter(tx)
 		return false, err
 	case preparing:
@@ -130,9 +131,10 @@ func (tx *Tx) changedSince(t *Table) error {
 
 // take makes the row's end the transaction's, or its lock.
 func (t *Table) take(tx *Tx, no rowNo, p unsafe.Pointer, lock bool) error {
-	mine := tx.stamp
+	mine, kind := tx.stamp, WaitExclusive
 	if lock {
 		mine |= flagLock
+		kind = WaitUpdate
 	}
 	for {
 		e := atomic.LoadUint64(end(p))
@@ -163,7 +165,7 @@ func (t *Table) take(tx *Tx, no rowNo, p unsafe.Pointer, lock bool) error {
 			tx.log = append(tx.log, change{t: t, row: no, op: opEndLocked})
 			return nil
 		}
-		if done, err := t.meet(tx, end(p), e); err != nil || done {
+		if done, err := t.meet(tx, end(p), e, kind); err != nil || done {
 			return err
 		}
 	}

@@ -111,7 +111,7 @@ func (t *Table) latest(tx *Tx, p unsafe.Pointer) (is, waited bool, err error) {
 			at, owner = end(p), e
 		}
 		waited = true
-		if done, err := t.meet(tx, at, owner); err != nil || done {
+		if done, err := t.meet(tx, at, owner, WaitShared); err != nil || done {
 			return false, waited, err
 		}
 	}

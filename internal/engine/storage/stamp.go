@@ -36,11 +36,12 @@ type slot struct {
 	reads   atomic.Uint64 // reads nothing that ended at or before this; 0 when there is no transaction
 	epoch   atomic.Uint64 // the store's epoch when its statement began
 	busy    atomic.Uint32 // inside an operation on a table's structure
+	session atomic.Int32  // whose transaction it is; 0 = nobody said
 	waiters atomic.Int32
 	waiting *waiter // those who wait for it; guarded by Store.waits
 	next    uint64  // the next statement number; the owner's
 	log     []change
-	_       [40]byte
+	_       [36]byte
 }
 
 // own reports whether a stamp with flagTx is of this transaction.

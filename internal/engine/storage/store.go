@@ -107,6 +107,7 @@ func (s *Store) oldest() (reads, epoch uint64) {
 func (s *Store) Begin(iso Isolation) *Tx {
 	no, sl := s.takeSlot()
 	tx := &Tx{store: s, slotNo: no, slot: sl, iso: iso, id: s.ids.Add(1), lockTimeout: -1}
+	sl.session.Store(0)
 	sl.state.Store(active)
 	tx.log = sl.log[:0]
 	tx.reads = s.publish(sl, false)

@@ -86,8 +86,11 @@ func (tx *Tx) SetLockTimeout(ms int) { tx.lockTimeout = time.Duration(ms) * time
 // of a deadlock is chosen: the lowest (-10 to 10, 0 at first) goes.
 func (tx *Tx) SetDeadlockPriority(p int) { tx.priority = p }
 
-// SetSession sets the session number that error 1205 names.
-func (tx *Tx) SetSession(spid int) { tx.session = spid }
+// SetSession sets the session number, which error 1205 names and Store.Waits tells.
+func (tx *Tx) SetSession(spid int) {
+	tx.session = spid
+	tx.slot.session.Store(int32(spid))
+}
 
 // SetIsolation changes the level from the next statement on. All statements
 // above ReadCommitted share one snapshot, that of the first of them.

@@ -18,6 +18,8 @@ type waiter struct {
 	cost   int    // changes that a rollback would undo
 	prio   int
 	id     uint64
+	kind   WaitKind
+	since  time.Time
 	ch     chan struct{}
 	victim bool
 	next   *waiter
@@ -27,10 +29,11 @@ type waiter struct {
 // has let go of some rows. It returns 1205 when the transaction is chosen as a
 // deadlock's victim (all its changes are undone then), 1222 after the lock
 // timeout, or the context's error.
-func (tx *Tx) wait(at *uint64, stamp uint64) error {
+func (tx *Tx) wait(at *uint64, stamp uint64, kind WaitKind) error {
 	s := tx.store
 	no := slotOf(stamp)
-	w := &waiter{tx: tx, slotNo: tx.slotNo, no: no, target: s.slot(no), cost: len(tx.log), prio: tx.priority, id: tx.id, ch: make(chan struct{})}
+	w := &waiter{tx: tx, slotNo: tx.slotNo, no: no, target: s.slot(no), cost: len(tx.log), prio: tx.priority, id: tx.id,
+		kind: kind, since: time.Now(), ch: make(chan struct{})}
 	s.waits.Lock()
 	w.target.waiters.Add(1)
 	if atomic.LoadUint64(at) != stamp {
@@ -162,7 +165,8 @@ func (tx *Tx) awaitOutcome(target *slot, at *uint64, stamp uint64) {
 		s.waits.Unlock()
 		return
 	}
-	w := &waiter{tx: tx, slotNo: tx.slotNo, no: slotOf(stamp), target: target, cost: len(tx.log), prio: tx.priority, id: tx.id, ch: make(chan struct{})}
+	w := &waiter{tx: tx, slotNo: tx.slotNo, no: slotOf(stamp), target: target, cost: len(tx.log), prio: tx.priority, id: tx.id,
+		kind: WaitCommit, since: time.Now(), ch: make(chan struct{})}
 	s.waiting[w.slotNo] = w
 	w.next, target.waiting = target.waiting, w
 	s.waits.Unlock()
