@@ -82,7 +82,7 @@ func (r *stressRun) once(a *app, live *report.Live, started time.Time, p pass, a
 		return nil, errors.Join(err, teardown())
 	}
 	if rec.exporter != nil {
-		r.say("metrics of this run are served at http://" + rec.exporter.Address() + "/metrics while it goes on")
+		r.log.Line("Metrics of this run are served at http://%s/metrics while it goes on", rec.exporter.Address())
 	}
 	r.log.Line("Starting query execution...")
 	r.log.Line("Creating %d thread(s) to process queries", threads)
