@@ -153,9 +153,10 @@ func (b buckets) quantile(q float64) float64 {
 // free, before the rate is one that this process cannot hold.
 const boundLimit = 10 * time.Millisecond
 
-// generatorBound says that the generator, not the server, could not hold the rate.
-func generatorBound(startError *latency.Histogram) bool {
-	return startError != nil && startError.Percentile(90) > boundLimit
+// generatorBound says that the generator, not the server, could not hold the rate: arrivals for which
+// a connection was free began late, or the pacer never came to more than one in a hundred.
+func generatorBound(startError *latency.Histogram, unreleased, arrivals int64) bool {
+	return startError != nil && startError.Percentile(90) > boundLimit || unreleased > arrivals/100
 }
 
 // What is worth a warning.

@@ -83,7 +83,11 @@ func (r *runner) load(now time.Duration, used clock.CPU) result.Load {
 	if r.open {
 		s := orEmpty(t.startError).Summary()
 		h.StartError = &s
-		l.GeneratorBound = generatorBound(t.startError)
+		unreleased := int64(0)
+		if r.ended { // it is the pacer's until then
+			unreleased = r.unreleased
+		}
+		l.GeneratorBound = generatorBound(t.startError, unreleased, t.iterations.attempted())
 	}
 	h.Warnings = warnings(&l, &h)
 	l.Health = &h

@@ -216,6 +216,28 @@ func TestAGeneratorThatCannotHoldTheRate(t *testing.T) {
 	})
 }
 
+func TestArrivalsThatAreNeverReleasedCount(t *testing.T) {
+	simulate(t, func(t *testing.T) {
+		p := open(always(takes(time.Millisecond)), 50, 100, 10*time.Second)
+		p.sleep = func(d time.Duration) error {
+			if d < 20*time.Millisecond { // the pacer stands still from its second arrival on
+				time.Sleep(9500 * time.Millisecond)
+				return nil
+			}
+			time.Sleep(d)
+			return nil
+		}
+		load, err := Run(t.Context(), p)
+		if err != nil {
+			t.Error(err)
+		}
+		want(t, load, map[string]int64{"attempted_iterations": 1000})
+		if load.Iterations+load.SkippedLate != 1000 || load.SkippedLate == 0 || !load.GeneratorBound {
+			t.Errorf("%d iterations and %d skipped of 1000 arrivals, bound %v", load.Iterations, load.SkippedLate, load.GeneratorBound)
+		}
+	})
+}
+
 func TestDuration(t *testing.T) {
 	simulate(t, func(t *testing.T) {
 		p := plan(always(takes(300*time.Millisecond)), 4, math.MaxInt64)

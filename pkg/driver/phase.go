@@ -100,6 +100,34 @@ func (l *limited) Next() (time.Duration, bool) {
 	return l.Schedule.Next()
 }
 
+// watched remembers what was taken from a schedule.
+type watched struct {
+	pace.Schedule
+	taken int64
+	last  time.Duration
+}
+
+func (w *watched) Next() (time.Duration, bool) {
+	at, ok := w.Schedule.Next()
+	if ok {
+		w.taken++
+		w.last = at
+	}
+	return at, ok
+}
+
+// missed is the number of arrivals that were due until a time and are not among those released.
+func (w *watched) missed(released int64, until time.Duration) int64 {
+	n := int64(0)
+	if w.taken > released && w.last < until {
+		n++
+	}
+	for at, ok := w.Next(); ok && at < until; at, ok = w.Next() {
+		n++
+	}
+	return n
+}
+
 // release runs the pacer of an open loop from the run's beginning to its end.
 func (r *runner) release(stop <-chan struct{}) {
 	select {
@@ -120,7 +148,10 @@ func (r *runner) release(stop <-chan struct{}) {
 		cancel()
 	}()
 	pacer := pace.Pacer{Clock: r.clock, Sleep: r.plan.sleep}
-	err := pacer.Run(ctx, r.beganAt, r.plan.schedule(), func(at time.Duration) {
+	due := &watched{Schedule: r.plan.schedule()}
+	released := int64(0)
+	err := pacer.Run(ctx, r.beganAt, due, func(at time.Duration) {
+		released++
 		busy, ok := r.arrivals.release(at, r.plan.Late == LateSkip)
 		if !ok {
 			r.dropArrivals(1)
@@ -129,6 +160,12 @@ func (r *runner) release(stop <-chan struct{}) {
 			r.gate.grow(r.plan.MaxConnections)
 		}
 	})
+	if r.isFinishing() {
+		// What was due and never released counts, as the pacer's own fault.
+		n := due.missed(released, r.clock.Now()-r.beganAt)
+		r.dropArrivals(n)
+		r.unreleased = n
+	}
 	switch {
 	case err == nil && r.plan.planned() > 0:
 		r.endWhenTaken(stop)

@@ -51,6 +51,8 @@ type runner struct {
 	health   health
 	failures atomic.Int64 // batches that failed or are in doubt, for Plan.MaxErrors
 	dropped  atomic.Int64 // arrivals
+	// unreleased are arrivals that the pacer never came to; set when it has ended.
+	unreleased int64
 
 	// ctx ends when the caller's does or stop is called; done is its channel.
 	ctx    context.Context
