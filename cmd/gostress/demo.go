@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gostress/pkg/driver"
+	"gostress/pkg/live"
 	"gostress/pkg/ostress"
 	"gostress/pkg/report"
 	"gostress/pkg/result"
@@ -25,6 +26,7 @@ type demoCmd struct {
 	Iterations  int64  `short:"r" default:"200" help:"Iterations of each connection, of 20 orders each."`
 	Output      string `short:"o" help:"Directory for the log (default none)."`
 	JSON        string `name:"json" help:"Write the result to FILE as JSON."`
+	Progress    string `help:"What is shown while it runs: none, plain, tty or json."`
 	// BeforeCheck is T-SQL run between the load and the check, so that a test
 	// can see the check fail.
 	BeforeCheck string `hidden:""`
@@ -44,9 +46,12 @@ func (c *demoCmd) Run(a *app) (err error) {
 	}
 	started := time.Now()
 	surviveClosedOutput()
-	live := report.NewLive(a.stderr, a.term.err(), a.term.width)
-	defer live.Close()
-	d := demo{cmd: c, app: a, live: live, log: newLog(aroundLive{live, a.stdout})}
+	view, end, err := a.follow(c.Progress)
+	if err != nil {
+		return errors.New(err.Error()) // no error of an ostress command line
+	}
+	defer end()
+	d := demo{cmd: c, app: a, view: view, log: newLog(aroundView{view, a.stdout})}
 	if c.Output != "" {
 		dir, err := ostress.OpenDir(nativePath(c.Output))
 		if err != nil {
@@ -62,7 +67,7 @@ func (c *demoCmd) Run(a *app) (err error) {
 	}
 	d.out = result.Demo{Schema: result.Schema, Tool: "gostress", Version: version, StartedAt: started.UTC(), Runs: map[string]result.DemoRun{}}
 	err = d.run()
-	live.Close()
+	end()
 	if c.JSON != "" && len(d.out.Runs) > 0 {
 		err = errors.Join(err, report.WriteJSON(c.JSON, d.out))
 	}
@@ -80,7 +85,7 @@ func (c *demoCmd) Run(a *app) (err error) {
 type demo struct {
 	cmd  *demoCmd
 	app  *app
-	live *report.Live
+	view *live.View
 	log  *ostress.Log
 	out  result.Demo
 }
@@ -172,7 +177,7 @@ func (d *demo) form(ctx context.Context, t *target.Target, s driver.Session, w w
 		Iterations:   d.cmd.Iterations,
 		LoginTimeout: 30 * time.Second,
 		Events:       events.Event,
-		Progress:     d.live.Update,
+		Progress:     d.view.Update,
 	})
 	out := result.DemoRun{Load: load}
 	for _, n := range load.ErrorsByNumber {

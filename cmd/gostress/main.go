@@ -47,6 +47,7 @@ type app struct {
 	stdout  io.Writer
 	stderr  io.Writer
 	term    terminals
+	last    lastActs // before a second signal ends the program
 }
 
 // exitError is an error with an exit status of its own.
@@ -72,9 +73,10 @@ func run(manners ostress.Manners, argv []string, stdin, stdout, stderr *os.File)
 	}
 	hidePasswords(argv, shown)
 
-	ctx, stop := withSignals(context.Background())
+	a := &app{manners: manners, args: shown, stdin: stdin, stdout: stdout, stderr: stderr, term: terminals{stdout: stdout, stderr: stderr}}
+	var stop func()
+	a.ctx, stop = withSignals(context.Background(), a.last.run)
 	defer stop()
-	a := &app{ctx: ctx, manners: manners, args: shown, stdin: stdin, stdout: stdout, stderr: stderr, term: terminals{stderr: stderr}}
 
 	c, err := newCLI(stdout, stderr)
 	if err != nil {
@@ -153,8 +155,8 @@ func usageError(a *app, text string) int {
 }
 
 // withSignals ends the context at the first SIGINT or SIGTERM, so that the run
-// stops and reports; a second one ends the program at once.
-func withSignals(parent context.Context) (context.Context, func()) {
+// stops and reports; a second one ends the program at once, after last.
+func withSignals(parent context.Context, last func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 2)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
@@ -166,6 +168,7 @@ func withSignals(parent context.Context) (context.Context, func()) {
 				return
 			case <-ch:
 				if n > 0 {
+					last()
 					os.Exit(exitInterrupted)
 				}
 				cancel(errInterrupted)

@@ -10,6 +10,7 @@ import (
 
 	"gostress/pkg/driver"
 	"gostress/pkg/exporter"
+	"gostress/pkg/live"
 	"gostress/pkg/ostress"
 	"gostress/pkg/report"
 	"gostress/pkg/result"
@@ -44,7 +45,7 @@ func (r *stressRun) pass(a *app) (pass, error) {
 
 // once makes a run: that number at of a series, or the only one when at is 0. The result is nil
 // when nothing was run.
-func (r *stressRun) once(a *app, live *report.Live, started time.Time, p pass, at int) (*result.Run, error) {
+func (r *stressRun) once(a *app, view *live.View, started time.Time, p pass, at int) (*result.Run, error) {
 	defer p.end()
 	c, units := r.cmd, p.units
 	each := r.loop.most(r.connections)
@@ -107,7 +108,7 @@ func (r *stressRun) once(a *app, live *report.Live, started time.Time, p pass, a
 			events.Event(e)
 		},
 		Verbose:  c.Verbose,
-		Progress: live.Update,
+		Progress: view.Update,
 	}
 	r.loop.fill(&plan)
 	r.disturb(&plan)
@@ -118,7 +119,7 @@ func (r *stressRun) once(a *app, live *report.Live, started time.Time, p pass, a
 		err = &connectedNobody{err}
 	}
 	if at == 0 {
-		live.Close()
+		view.Close()
 	}
 	err = errors.Join(err, r.dir.Check())
 	if dir != r.dir {

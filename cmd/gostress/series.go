@@ -11,6 +11,7 @@ import (
 
 	"gostress/pkg/compare"
 	"gostress/pkg/driver"
+	"gostress/pkg/live"
 	"gostress/pkg/ostress"
 	"gostress/pkg/report"
 	"gostress/pkg/result"
@@ -97,7 +98,7 @@ func (s *series) single() bool { return s.kind == "" }
 
 // runSeries makes one run after the other until all are made, or one cannot be carried out. The
 // first one's units are ready.
-func (r *stressRun) runSeries(a *app, live *report.Live, started time.Time, ready pass) error {
+func (r *stressRun) runSeries(a *app, view *live.View, started time.Time, ready pass) error {
 	set := result.Set{Schema: result.Schema, Tool: "gostress", Kind: r.series.kind}
 	var err error
 	for i, n := range r.series.numbers {
@@ -114,14 +115,14 @@ func (r *stressRun) runSeries(a *app, live *report.Live, started time.Time, read
 			r.log.Line("Run %d of %d: %d connection(s) for each input", at, len(r.series.numbers), r.connections)
 		}
 		var run *result.Run
-		if run, err = r.once(a, live, started, ready, at); run != nil {
+		if run, err = r.once(a, view, started, ready, at); run != nil {
 			set.Runs = append(set.Runs, *run)
 		}
 		if err != nil || run.Aborted != "" {
 			break
 		}
 	}
-	live.Close()
+	view.Close()
 	var out any = set
 	switch {
 	case len(set.Runs) == 0:

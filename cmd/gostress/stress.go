@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gostress/pkg/driver"
+	"gostress/pkg/live"
 	"gostress/pkg/ostress"
 	"gostress/pkg/report"
 	"gostress/pkg/scenario"
@@ -45,6 +46,7 @@ type stressCmd struct {
 	RunMode        string `default:"stress"`
 	ReplayPassword string
 	ControlFile    string
+	Progress       string
 	ResultFormat   string
 	LCID           string `name:"lcid"`
 
@@ -101,9 +103,12 @@ func (c *stressCmd) Run(a *app) error {
 		return err
 	}
 	surviveClosedOutput()
-	live := report.NewLive(a.stderr, a.term.err() && a.manners == ostress.AsGostress, a.term.width)
-	defer live.Close()
-	r.log = newLog(aroundLive{live, a.stdout})
+	view, end, err := a.follow(c.Progress)
+	if err != nil {
+		return err
+	}
+	defer end()
+	r.log = newLog(aroundView{view, a.stdout})
 	r.log.Manners = a.manners
 	r.log.Line("Max threads setting: %d", r.maxThreads)
 	r.log.Block(r.log.Main(), "Arguments:", a.args...)
@@ -115,8 +120,8 @@ func (c *stressCmd) Run(a *app) error {
 	for _, n := range r.notes {
 		r.say(n)
 	}
-	err := r.run(a, live, started)
-	live.Close()
+	err = r.run(a, view, started)
+	end()
 	return r.finish(a, started, err)
 }
 
@@ -190,7 +195,7 @@ func (connectedNobody) Error() string   { return "no connection could be opened;
 func (e connectedNobody) Unwrap() error { return e.error }
 
 // run is everything between the first and the last line.
-func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
+func (r *stressRun) run(a *app, view *live.View, started time.Time) error {
 	c := r.cmd
 	for i := range r.series.numbers {
 		files := c.outputFlags
@@ -235,7 +240,7 @@ func (r *stressRun) run(a *app, live *report.Live, started time.Time) error {
 	for _, p := range r.dir.Removed {
 		r.log.Line("Attempting DOD5015 removal of [%s]", p)
 	}
-	return r.runSeries(a, live, started, ready)
+	return r.runSeries(a, view, started, ready)
 }
 
 // say is a note for the user, in the log.
@@ -248,14 +253,14 @@ func withTimeout(ctx context.Context, d time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, d)
 }
 
-// aroundLive takes the live line away while the log writes.
-type aroundLive struct {
-	live *report.Live
+// aroundView takes the view off the screen while the log writes.
+type aroundView struct {
+	view *live.View
 	w    io.Writer
 }
 
-func (l aroundLive) Write(p []byte) (n int, err error) {
-	l.live.Around(func() { n, err = l.w.Write(p) })
+func (l aroundView) Write(p []byte) (n int, err error) {
+	l.view.Around(func() { n, err = l.w.Write(p) })
 	return n, err
 }
 

@@ -9,17 +9,18 @@ import (
 	"golang.org/x/term"
 )
 
-// terminals tells what the program writes its progress to.
-type terminals struct{ stderr *os.File }
+// terminals tells what the program writes to.
+type terminals struct{ stdout, stderr *os.File }
 
 func (t terminals) err() bool { return isTerminal(t.stderr) }
 
-func (t terminals) width() int {
-	w, _, err := term.GetSize(int(t.stderr.Fd()))
+// size is that of the terminal behind standard error, zeros when it is not known.
+func (t terminals) size() (width, height int) {
+	width, height, err := term.GetSize(int(t.stderr.Fd()))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return w
+	return width, height
 }
 
 func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"time"
 
@@ -37,7 +38,8 @@ connecting:
 		case <-r.begin:
 			break connecting
 		case <-ticker.C:
-			r.progress(Progress{Connecting: true, Planned: r.plan.planned(), Connections: int(r.sessions.Load()), Left: -1})
+			r.progress(Progress{Connecting: true, Phase: result.PhaseConnecting, Planned: r.plan.planned(), Connections: int(r.sessions.Load()),
+				ConnectionsAsked: r.plan.initial() * len(r.plan.Units), Left: -1})
 		}
 	}
 	ticker.Stop()
@@ -197,13 +199,17 @@ func (c *conductor) tell(latest *tally, now time.Duration) {
 	}
 	n, it := c.all.batches(), c.all.iterations.n
 	all, _, _ := latest.goodBatches()
+	ph := c.phase[c.at]
 	p := Progress{
-		Elapsed: now - c.beganAt, Planned: c.stillPlanned(),
+		Phase: c.phaseName(), Stage: ph.Name, ErrorsByNumber: maps.Clone(c.all.errors),
+		Late: c.all.counters[lateStarts], SkippedLate: c.all.counters[skippedLate],
+		ConnectionsAsked: cmp.Or(ph.Connections, c.plan.Connections) * len(c.plan.Units),
+		Elapsed:          now - c.beganAt, Planned: c.stillPlanned(),
 		Done:    it[good] + it[failed] + it[inDoubt] + it[cancelled] + it[skipped],
 		Batches: n[good], Failed: n[failed] + n[inDoubt], Errors: c.all.counters[errorMessages],
 		P50: all.Percentile(50), P99: all.Percentile(99),
 		Connections: int(c.sessions.Load()), Left: -1,
-		Measuring: c.phase[c.at].measured,
+		Measuring: ph.measured,
 	}
 	if length := now - c.last; length > 0 {
 		p.BatchesPerS = float64(latest.batches()[good]) / length.Seconds()
@@ -218,6 +224,21 @@ func (c *conductor) tell(latest *tally, now time.Duration) {
 		}
 	}
 	c.progress(p)
+}
+
+// phaseName is the phase as it is told.
+func (c *conductor) phaseName() result.Phase {
+	switch ph := c.phase[c.at]; {
+	case c.isFinishing() || c.ctx.Err() != nil:
+		return result.PhaseEnding
+	case ph.ramp:
+		return result.PhaseRampUp
+	case ph.measured:
+		return result.PhaseMeasuring
+	case c.at < c.firstMeasured:
+		return result.PhaseWarmup
+	}
+	return result.PhaseCooldown
 }
 
 // length is how long all phases last; zero when the last has no end of its own.

@@ -59,6 +59,7 @@ Letters are case sensitive. A value stands right behind its letter (-n100) or is
      --reset             reset the bundled workload before each run; --reset-query SQL: any other data
      --threshold COND    p99<20ms, errors<0.1%, rate>=5000/s, errors[1205]==0, ...; exit status 99 when it fails
      --abort-on COND     end the run when it comes true, after --abort-grace (default 10s); exit status 99
+     --progress MODE     none, plain, tty or json, on standard error   (docs/progress.md)
      --json FILE         the result as JSON
      --csv, --hgrm, --hlog, --junit FILE    series, percentiles, histogram log, thresholds as tests
      --prometheus ADDR   serve metrics while the run goes on, as 127.0.0.1:9464

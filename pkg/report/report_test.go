@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -208,77 +207,5 @@ func TestWriteJSONElsewhere(t *testing.T) {
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Errorf("%s was replaced: %v, %v", os.DevNull, info, err)
-	}
-}
-
-// screen does what a terminal does with carriage returns, for one line.
-func screen(written string) string {
-	var line []rune
-	at := 0
-	for _, r := range written {
-		if r == '\r' {
-			at = 0
-			continue
-		}
-		if at < len(line) {
-			line[at] = r
-		} else {
-			line = append(line, r)
-		}
-		at++
-	}
-	return strings.TrimRight(string(line), " ")
-}
-
-func TestLive(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
-	l := NewLive(&b, true, func() int { return 60 })
-	l.Update(result.Progress{Connecting: true, Connections: 12})
-	if got := screen(b.String()); got != "connecting: 12 open" {
-		t.Errorf("screen %q", got)
-	}
-	l.Update(result.Progress{Done: 1500, Planned: 10_000_000, BatchesPerS: 12_345.6, P99: 1_234_567, Errors: 7, Left: 90 * time.Minute})
-	// Cut at the terminal's width less one.
-	if got := screen(b.String()); got != "1,500/10,000,000 0% | 12,346 batches/s | p99 1.23 ms | erro" {
-		t.Errorf("screen %q", got)
-	}
-	l.Update(result.Progress{Done: 1, Planned: 2, Left: -1})
-	if got := screen(b.String()); got != "1/2 50% | 0.00 batches/s | p99 - | errors 0 | left ?" {
-		t.Errorf("screen %q", got)
-	}
-	l.Around(func() {
-		if got := screen(b.String()); got != "" {
-			t.Errorf("in the way: %q", got)
-		}
-	})
-	if got := screen(b.String()); !strings.HasPrefix(got, "1/2 50%") {
-		t.Errorf("not back: %q", got)
-	}
-	l.Close()
-	if got := screen(b.String()); got != "" {
-		t.Errorf("left: %q", got)
-	}
-}
-
-func TestLiveWritesNothingWhenPiped(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
-	l := NewLive(&b, false, nil)
-	called := false
-	l.Update(result.Progress{Done: 1})
-	l.Around(func() { called = true })
-	l.Close()
-	if b.Len() != 0 || !called {
-		t.Errorf("wrote %q, called %v", b.String(), called)
-	}
-}
-
-func TestSpan(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{0: "0:00", 61 * time.Second: "1:01", 3601 * time.Second: "1:00:01", 90_061 * time.Second: "1d 01:01:01"} {
-		if got := span(d); got != want {
-			t.Errorf("span(%v) = %s, want %s", d, got, want)
-		}
 	}
 }

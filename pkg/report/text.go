@@ -1,4 +1,4 @@
-// Package report renders results: as text, as JSON, as a line that follows a run, and as the
+// Package report renders results: as text and as files, and the
 // table that compares the demo's two runs.
 package report
 

@@ -267,10 +267,28 @@ type Point struct {
 	Connections int `json:"connections"`
 }
 
+// Phase is a part of a run.
+type Phase string
+
+// The phases of a run, in order. Ending is the time from when no work is begun any more until all
+// that was begun has ended.
+const (
+	PhaseConnecting Phase = "connecting"
+	PhaseRampUp     Phase = "ramp-up"
+	PhaseWarmup     Phase = "warm-up"
+	PhaseMeasuring  Phase = "measuring"
+	PhaseCooldown   Phase = "cooldown"
+	PhaseEnding     Phase = "ending"
+)
+
 // Progress is the state of a run while it goes on.
 type Progress struct {
 	// Connecting says that the load has not begun.
 	Connecting bool
+	// Phase is where the run stands, one of the constants; Stage is the name of the stage at work
+	// when the measured part has stages.
+	Phase Phase
+	Stage string
 	// Measuring says that it has begun, and that neither warm-up nor cooldown is under way.
 	Measuring bool
 	// Elapsed is the time since the load began.
@@ -279,14 +297,20 @@ type Progress struct {
 	Done, Planned int64
 	// Batches and Failed count batches so far, Failed including those in doubt.
 	Batches, Failed int64
-	// Errors counts error messages of class 11 and above so far.
-	Errors int64
+	// Errors counts error messages of class 11 and above so far, ErrorsByNumber the same by number.
+	// Whoever is told may keep the map.
+	Errors         int64
+	ErrorsByNumber map[int32]int64
+	// Late and SkippedLate count arrivals of an open loop, as Load does.
+	Late, SkippedLate int64
 	// BatchesPerS is the rate in the last interval.
 	BatchesPerS float64
-	// P50 and P99 are the service times of batches that succeeded in the last interval.
+	// P50 and P99 are of batches that succeeded in the last interval, as Load's Latency; zero when
+	// there were none.
 	P50, P99 time.Duration
-	// Connections is the number of connections open now.
-	Connections int
+	// Connections is the number of connections open now, ConnectionsAsked the number that the phase
+	// asks for once all are there.
+	Connections, ConnectionsAsked int
 	// Left is the time that remains at the mean rate so far; negative when not known.
 	Left time.Duration
 }
