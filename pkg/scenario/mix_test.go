@@ -218,10 +218,9 @@ func TestTheSchemaHasEveryKey(t *testing.T) {
 
 // recorded is a Session that keeps what it is sent.
 type recorded struct {
-	mu     *sync.Mutex
-	sent   *[]string
-	plain  *int
-	broken bool
+	mu    *sync.Mutex
+	sent  *[]string
+	plain *int
 }
 
 func (r recorded) Do(_ context.Context, q *driver.Request, _ driver.Sink) (driver.Outcome, error) {

@@ -35,7 +35,7 @@ type krbAuth struct {
 
 func newKrbAuth(cfg msdsn.Config) (integratedauth.IntegratedAuthenticator, error) {
 	if cfg.ServerSPN == "" {
-		return nil, errors.New("Kerberos needs the server's name instead of its address, or --server-spn")
+		return nil, errors.New("to log in by Kerberos takes the server's name instead of its address, or --server-spn")
 	}
 	return &krbAuth{spn: cfg.ServerSPN, user: cfg.User, params: cfg.Parameters}, nil
 }
