@@ -32,6 +32,9 @@ type Run struct {
 	Thresholds []Threshold `json:"thresholds,omitempty"`
 	Verdict    Verdict     `json:"verdict,omitempty"`
 	Aborted    string      `json:"aborted,omitempty"`
+	// Observer is what was seen of the server while the run went on, and what that took; nil when
+	// nobody looked.
+	Observer *Observer `json:"observer,omitempty"`
 
 	Load
 }

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	sqldriver "database/sql/driver"
@@ -118,6 +119,8 @@ type Options struct {
 	Note func(string)
 }
 
+const defaultAppName = "gostress"
+
 // Target opens sessions on one server. It is safe for concurrent use.
 type Target struct {
 	opt    Options
@@ -185,6 +188,20 @@ func New(o Options) (*Target, error) {
 func (t *Target) WithDatabase(db string) *Target {
 	u := *t
 	u.opt.Database = db
+	return &u
+}
+
+// Beside is the same target for a connection beside the load: what is added stands behind the name
+// that the load's sessions carry (program_name), and none of the ways in which those run their
+// requests is its own.
+func (t *Target) Beside(added string) *Target {
+	u := *t
+	o := &u.opt
+	name := []rune(cmp.Or(o.AppName, defaultAppName))
+	added = " " + added
+	o.AppName = string(name[:min(len(name), maxLoginName-len(added))]) + added
+	o.SSMS, o.ImplicitTransactions, o.QuotedIdentifierOff, o.Language = false, false, false, ""
+	o.Prepare, o.Cursor, o.FetchDelay = false, Cursor{}, 0
 	return &u
 }
 
@@ -308,7 +325,7 @@ func (t *Target) config(enc Encrypt) msdsn.Config {
 		cfg.Instance = t.server.Instance
 	}
 	if cfg.AppName == "" {
-		cfg.AppName = "gostress"
+		cfg.AppName = defaultAppName
 	}
 	cfg.HostInCertificateProvided = t.opt.HostNameInCertificate != ""
 	switch enc {
