@@ -29,21 +29,13 @@ func traced(ctx context.Context, srv *child, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "system calls a call, strace -f -c, %d calls on each connection\n\n", o.calls)
+	fmt.Fprintf(out, "system calls a call, strace -f -c, %d calls on each connection, medians of %d runs\n\n", o.calls, straceTurns)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "request\tconnections\tpath\tall\tby name")
+	fmt.Fprintln(w, "request\tconnections\tpath\t"+strings.Join(straceColumns, "\t")+"\tothers")
 	for _, l := range o.lines(all) {
 		for _, n := range o.conns {
-			for _, p := range paths() {
-				if l.request.sql == "" && p.name == "database/sql" {
-					continue
-				}
-				counts, err := difference(ctx, srv, p.name, l.request.name, l.encrypt, n, o.calls)
-				if err != nil {
-					return fmt.Errorf("%s, %s: %w", l.name, p.name, err)
-				}
-				sum, parts := byName(counts)
-				fmt.Fprintf(w, "%s\t%d\t%s\t%.2f\t%s\n", l.name, n, p.name, sum, parts)
+			if err := l.traced(ctx, srv, n, o.calls, w); err != nil {
+				return fmt.Errorf("%s, %w", l.name, err)
 			}
 			if err := w.Flush(); err != nil {
 				return err
@@ -53,18 +45,72 @@ func traced(ctx context.Context, srv *child, o options, out io.Writer) error {
 	return nil
 }
 
-// byName is the sum of counts, and those worth telling of in words, the most frequent first.
-func byName(counts map[string]float64) (sum float64, text string) {
+const (
+	straceTurns = 3
+	notReady    = " not ready" // a call that came back with EAGAIN, or another error
+)
+
+// straceColumns are what a request is made of, and then what Go's scheduler waits by.
+var straceColumns = []string{"write", "read", "read" + notReady, "epoll_pwait", "futex", "nanosleep"}
+
+// traced prints the counts of each path. They take turns, and medians are shown: how often the
+// scheduler polls and sleeps depends on what else the machine does.
+func (l line) traced(ctx context.Context, srv *child, conns, calls int, w io.Writer) error {
+	turns := map[string][]map[string]float64{}
+	for range straceTurns {
+		for _, p := range paths() {
+			if l.request.sql == "" && p.name == "database/sql" {
+				continue
+			}
+			counts, err := difference(ctx, srv, p.name, l.request.name, l.encrypt, conns, calls)
+			if err != nil {
+				return fmt.Errorf("%s: %w", p.name, err)
+			}
+			turns[p.name] = append(turns[p.name], counts)
+		}
+	}
+	for _, p := range paths() {
+		if turns[p.name] == nil {
+			continue
+		}
+		counts := medians(turns[p.name])
+		fmt.Fprintf(w, "%s\t%d\t%s", l.name, conns, p.name)
+		for _, call := range straceColumns {
+			fmt.Fprintf(w, "\t%.2f", counts[call])
+			delete(counts, call)
+		}
+		fmt.Fprintf(w, "\t%s\n", byName(counts))
+	}
+	return nil
+}
+
+// medians are those of each call.
+func medians(turns []map[string]float64) map[string]float64 {
+	out := map[string]float64{}
+	for _, t := range turns {
+		for call := range t {
+			v := make([]float64, len(turns))
+			for i := range turns {
+				v[i] = turns[i][call]
+			}
+			slices.Sort(v)
+			out[call] = v[len(v)/2]
+		}
+	}
+	return out
+}
+
+// byName says the counts worth telling of in words, the most frequent first.
+func byName(counts map[string]float64) string {
 	var parts []string
 	for _, call := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	}) {
-		sum += counts[call]
 		if counts[call] >= 0.005 {
 			parts = append(parts, fmt.Sprintf("%s %.2f", call, counts[call]))
 		}
 	}
-	return sum, strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
 func difference(ctx context.Context, srv *child, path, request string, encrypt bool, conns, calls int) (map[string]float64, error) {
@@ -112,8 +158,17 @@ func straced(ctx context.Context, srv *child, path, request string, encrypt bool
 			continue
 		}
 		n, err := strconv.ParseInt(fields[3], 10, 64)
-		if name := fields[len(fields)-1]; err == nil && name != "total" {
-			out[name] = n
+		name := fields[len(fields)-1]
+		if err != nil || name == "total" {
+			continue
+		}
+		out[name] = n
+		if len(fields) == 6 {
+			failed, err := strconv.ParseInt(fields[4], 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("strace's count of errors of %s: %w", name, err)
+			}
+			out[name+notReady], out[name] = failed, n-failed
 		}
 	}
 	return out, nil
