@@ -155,45 +155,52 @@ func TestSessionsAgree(t *testing.T) {
 	for _, encrypt := range []bool{false, true} {
 		t.Run(fmt.Sprintf("TLS %v", encrypt), func(t *testing.T) {
 			t.Parallel()
-			sessions := both(t, encrypt)
-			g := gen{rand.New(rand.NewPCG(1, 2))}
-			setup := &driver.Request{Text: "CREATE TABLE #t (i int NOT NULL, s nvarchar(20) NULL, d decimal(9,2) NULL)\n"}
-			for i := range 400 {
-				r := setup
-				if i > 0 {
-					r = g.request()
-				}
-				var outs []driver.Outcome
-				var logs []string
-				var counted []driver.Outcome
-				for _, name := range []string{"go-mssqldb", "tds"} {
-					l := &log{}
-					out, err := sessions[name].Do(t.Context(), r, l)
-					if err != nil {
-						t.Fatalf("request %d through %s: %v\n%s", i, name, err, r.Text)
-					}
-					outs, logs = append(outs, out), append(logs, strings.Join(l.lines, "\n"))
-				}
-				if d := cmp.Diff(outs[0], outs[1]); d != "" {
-					t.Fatalf("request %d:\n%s\n%s", i, r.Text, d)
-				}
-				if d := cmp.Diff(logs[0], logs[1]); d != "" {
-					t.Fatalf("request %d:\n%s\n%s", i, r.Text, d)
-				}
-				if strings.HasPrefix(r.Text, "SELECT") {
-					for _, name := range []string{"go-mssqldb", "tds"} {
-						out, err := sessions[name].Do(t.Context(), r, nil)
-						if err != nil {
-							t.Fatalf("request %d through %s: %v\n%s", i, name, err, r.Text)
-						}
-						counted = append(counted, out)
-					}
-					if d := cmp.Diff(counted[0], counted[1]); d != "" {
-						t.Fatalf("request %d, counted:\n%s\n%s", i, r.Text, d)
-					}
-				}
-			}
+			agree(t, both(t, encrypt), gen{rand.New(rand.NewPCG(1, 2))}, 400)
 		})
+	}
+}
+
+// FuzzSessionsAgree does so with requests of any seed.
+func FuzzSessionsAgree(f *testing.F) {
+	f.Add(uint64(1), false)
+	f.Add(uint64(2), true)
+	f.Fuzz(func(t *testing.T, seed uint64, encrypt bool) {
+		agree(t, both(t, encrypt), gen{rand.New(rand.NewPCG(seed, seed))}, 50)
+	})
+}
+
+// agree sends n random requests over either session and compares what comes back.
+func agree(t *testing.T, sessions map[string]driver.Session, g gen, n int) {
+	t.Helper()
+	names := []string{"go-mssqldb", "tds"}
+	r := &driver.Request{Text: "CREATE TABLE #t (i int NOT NULL, s nvarchar(20) NULL, d decimal(9,2) NULL)\n"}
+	for i := range n {
+		var outs, counted []driver.Outcome
+		var logs []string
+		for _, name := range names {
+			l := &log{}
+			out, err := sessions[name].Do(t.Context(), r, l)
+			if err != nil {
+				t.Fatalf("request %d through %s: %v\n%s", i, name, err, r.Text)
+			}
+			outs, logs = append(outs, out), append(logs, strings.Join(l.lines, "\n"))
+		}
+		if d := cmp.Diff(outs[0], outs[1]) + cmp.Diff(logs[0], logs[1]); d != "" {
+			t.Fatalf("request %d:\n%s\n%s", i, r.Text, d)
+		}
+		if strings.HasPrefix(r.Text, "SELECT") {
+			for _, name := range names {
+				out, err := sessions[name].Do(t.Context(), r, nil)
+				if err != nil {
+					t.Fatalf("request %d through %s: %v\n%s", i, name, err, r.Text)
+				}
+				counted = append(counted, out)
+			}
+			if d := cmp.Diff(counted[0], counted[1]); d != "" {
+				t.Fatalf("request %d, counted:\n%s\n%s", i, r.Text, d)
+			}
+		}
+		r = g.request()
 	}
 }
 

@@ -105,7 +105,7 @@ func (c *raw) end() {
 func (c *raw) batch(text string) {
 	c.tb.Helper()
 	c.wr.Begin(tds.PacketSQLBatch, 0)
-	c.wr.Buf = tds.AppendBatch(c.wr.Buf, c.ver, 0, text)
+	c.wr.Buf = tds.AppendUTF16(tds.AppendHeaders(c.wr.Buf, c.ver, 0), text)
 	c.end()
 }
 

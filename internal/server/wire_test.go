@@ -44,7 +44,7 @@ func TestCancelOnTheWire(t *testing.T) {
 	})
 	t.Run("together with the request", func(t *testing.T) {
 		c.wr.Begin(tds.PacketSQLBatch, 0)
-		c.wr.Buf = tds.AppendBatch(c.wr.Buf, c.ver, 0, "wait")
+		c.wr.Buf = tds.AppendUTF16(tds.AppendHeaders(c.wr.Buf, c.ver, 0), "wait")
 		c.wr.Close()
 		c.wr.Begin(tds.PacketAttention, 0)
 		c.end()
@@ -225,7 +225,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	c := dialRaw(b, r)
 	text := fmt.Sprintf("%-600s", "exec Sales.usp_InsertSalesOrder_inmem")
 	c.wr.Begin(tds.PacketSQLBatch, 0)
-	c.wr.Buf = tds.AppendBatch(c.wr.Buf, c.ver, 0, text)
+	c.wr.Buf = tds.AppendUTF16(tds.AppendHeaders(c.wr.Buf, c.ver, 0), text)
 	c.wr.Close()
 	msg := bytes.Clone(c.wr.Buf)
 	buf := make([]byte, 4096)

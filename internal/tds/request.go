@@ -76,23 +76,15 @@ func ParseBatch(b []byte, v Version) (Headers, string, error) {
 	return h, DecodeUTF16(d.Rest()), nil
 }
 
-// AppendBatch appends a SQLBatch's payload.
-func AppendBatch(b []byte, v Version, transaction uint64, text string) []byte {
-	return AppendUTF16(AppendHeaders(b, v, transaction), text)
-}
-
 // TranRequest is the kind of a transaction manager request.
 type TranRequest uint16
 
-// The transaction manager requests.
+// The transaction manager requests that need no coordinator.
 const (
-	TranGetDTC    TranRequest = 0
-	TranPropagate TranRequest = 1
-	TranBegin     TranRequest = 5
-	TranPromote   TranRequest = 6
-	TranCommit    TranRequest = 7
-	TranRollback  TranRequest = 8
-	TranSave      TranRequest = 9
+	TranBegin    TranRequest = 5
+	TranCommit   TranRequest = 7
+	TranRollback TranRequest = 8
+	TranSave     TranRequest = 9
 )
 
 // Transaction is a transaction manager request.
@@ -131,29 +123,4 @@ func ParseTransaction(b []byte, v Version) (Transaction, error) {
 		t.Name = name()
 	}
 	return t, complete("transaction request", d)
-}
-
-// Append appends the request's payload.
-func (t *Transaction) Append(b []byte, v Version) []byte {
-	b = AppendHeaders(b, v, t.Headers.Transaction)
-	b = binary.LittleEndian.AppendUint16(b, uint16(t.Request))
-	name := func(s string) {
-		s = truncateUTF16(s, 127)
-		b = AppendUTF16(append(b, byte(2*UTF16Len(s))), s)
-	}
-	switch t.Request {
-	case TranBegin:
-		b = append(b, t.Isolation)
-		name(t.Name)
-	case TranCommit, TranRollback:
-		name(t.Name)
-		if !t.Begin {
-			return append(b, 0)
-		}
-		b = append(b, 1, t.NextIso)
-		name(t.NextName)
-	case TranSave:
-		name(t.Name)
-	}
-	return b
 }

@@ -38,7 +38,7 @@ func TestBatchBytes(t *testing.T) {
 	t.Parallel()
 	text := "\nselect 'foo' as 'bar'\n        "
 	want := append(unhex(t, "16000000 12000000 0200 0000000000000000 01000000"), AppendUTF16(nil, text)...)
-	got := AppendBatch(nil, V74, 0, text)
+	got := AppendUTF16(AppendHeaders(nil, V74, 0), text)
 	if !bytes.Equal(got, want) {
 		t.Fatalf("got  %x\nwant %x", got, want)
 	}
@@ -46,7 +46,7 @@ func TestBatchBytes(t *testing.T) {
 	if err != nil || back != text || h.Requests != 1 {
 		t.Fatalf("%q, %+v, %v", back, h, err)
 	}
-	if _, back, err := ParseBatch(AppendBatch(nil, V71, 0, text), V71); err != nil || back != text {
+	if _, back, err := ParseBatch(AppendUTF16(AppendHeaders(nil, V71, 0), text), V71); err != nil || back != text {
 		t.Fatalf("TDS 7.1: %q, %v", back, err)
 	}
 }
@@ -61,7 +61,7 @@ func TestTransactionRoundTrip(t *testing.T) {
 		{Request: TranSave, Name: "sp"},
 	} {
 		want.Headers = Headers{Transaction: 0x1122334455667788, Requests: 1}
-		b := want.Append(nil, V74)
+		b := appendTransaction(nil, &want)
 		got, err := ParseTransaction(b, V74)
 		if err != nil {
 			t.Fatal(err)
@@ -75,6 +75,46 @@ func TestTransactionRoundTrip(t *testing.T) {
 			}
 		}
 	}
+}
+
+// appendTransaction is ParseTransaction's reverse.
+func appendTransaction(b []byte, t *Transaction) []byte {
+	b = AppendHeaders(b, V74, t.Headers.Transaction)
+	b = binary.LittleEndian.AppendUint16(b, uint16(t.Request))
+	name := func(s string) {
+		s = truncateUTF16(s, 127)
+		b = AppendUTF16(append(b, byte(2*UTF16Len(s))), s)
+	}
+	switch t.Request {
+	case TranBegin:
+		b = append(b, t.Isolation)
+		name(t.Name)
+	case TranCommit, TranRollback:
+		name(t.Name)
+		if !t.Begin {
+			return append(b, 0)
+		}
+		b = append(b, 1, t.NextIso)
+		name(t.NextName)
+	case TranSave:
+		name(t.Name)
+	}
+	return b
+}
+
+// appendRPCSeparator appends what stands between two calls of one message.
+func appendRPCSeparator(b []byte, v Version) []byte {
+	if v.Has72() {
+		return append(b, rpcBatchFlag)
+	}
+	return append(b, rpcBatchFlag71)
+}
+
+// appendNullTableParam appends a table-valued parameter without columns or rows.
+func appendNullTableParam(b []byte, name, schema, typ string) []byte {
+	b = append(appendBVarChar(b, name), 0, byte(TypeTable), 0)
+	b = appendBVarChar(appendBVarChar(b, schema), typ)
+	return append(b, 0xFF, 0xFF, tvpEnd, tvpEnd)
 }
 
 // order is a call with a table of two rows, between an int and an output.
@@ -96,12 +136,12 @@ func order() []byte {
 	b = AppendNull(b, &dec)
 	b = AppendTableEnd(b)
 	b = AppendNull(AppendParam(b, "@out", ParamOutput, &intn), &intn)
-	b = AppendRPCSeparator(b, V74)
+	b = appendRPCSeparator(b, V74)
 	b = AppendRPC(b, &RPC{ProcID: ProcExecuteSQL, Options: RPCNoMetadata})
 	b = AppendString(AppendParam(b, "", 0, &str), &str, "select 1")
-	b = AppendRPCSeparator(b, V74)
+	b = appendRPCSeparator(b, V74)
 	b = AppendRPC(b, &RPC{Name: "p"})
-	return AppendNullTableParam(b, "@t", "", "")
+	return appendNullTableParam(b, "@t", "", "")
 }
 
 func TestRPC(t *testing.T) {
@@ -164,7 +204,7 @@ func TestRPC71(t *testing.T) {
 	intn := TypeInfo{ID: TypeIntN, Size: 4}
 	b := AppendRPC(nil, &RPC{Name: "p1"})
 	b = AppendInt(AppendParam(b, "", 0, &intn), &intn, 1)
-	b = AppendRPCSeparator(b, V71)
+	b = appendRPCSeparator(b, V71)
 	b = AppendRPC(b, &RPC{Name: "p2"})
 	var r RPCReader
 	var c RPC
@@ -240,7 +280,7 @@ func FuzzRPC(f *testing.F) {
 }
 
 func FuzzTransaction(f *testing.F) {
-	f.Add((&Transaction{Request: TranCommit, Begin: true, Name: "x", NextName: "y"}).Append(nil, V74))
+	f.Add(appendTransaction(nil, &Transaction{Request: TranCommit, Begin: true, Name: "x", NextName: "y"}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_, _ = ParseTransaction(b, V74)
 		_, _, _ = ParseBatch(b, V74)

@@ -282,14 +282,6 @@ func AppendRPC(b []byte, c *RPC) []byte {
 	return binary.LittleEndian.AppendUint16(b, c.Options)
 }
 
-// AppendRPCSeparator appends what stands between two calls of one message.
-func AppendRPCSeparator(b []byte, v Version) []byte {
-	if v.Has72() {
-		return append(b, rpcBatchFlag)
-	}
-	return append(b, rpcBatchFlag71)
-}
-
 // AppendParam appends a parameter up to its value, which the caller appends next.
 func AppendParam(b []byte, name string, status byte, t *TypeInfo) []byte {
 	return AppendTypeInfo(append(appendBVarChar(b, name), status), t)
@@ -308,13 +300,6 @@ func AppendTableParam(b []byte, name, schema, typ string, cols []Column) []byte 
 		b = appendBVarChar(b, cols[i].Name)
 	}
 	return append(b, tvpEnd)
-}
-
-// AppendNullTableParam appends a table-valued parameter without columns or rows.
-func AppendNullTableParam(b []byte, name, schema, typ string) []byte {
-	b = append(appendBVarChar(b, name), 0, byte(TypeTable), 0)
-	b = appendBVarChar(appendBVarChar(b, schema), typ)
-	return append(b, 0xFF, 0xFF, tvpEnd, tvpEnd)
 }
 
 // AppendTableRow starts a row of a table-valued parameter.

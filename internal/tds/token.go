@@ -179,15 +179,6 @@ func AppendReturnStatus(b []byte, v int32) []byte {
 	return binary.LittleEndian.AppendUint32(append(b, byte(TokenReturnStatus)), uint32(v))
 }
 
-// AppendOrder appends an ORDER token: the columns, from 1, by which rows are sorted.
-func AppendOrder(b []byte, cols []uint16) []byte {
-	b = binary.LittleEndian.AppendUint16(append(b, byte(TokenOrder)), uint16(2*len(cols)))
-	for _, c := range cols {
-		b = binary.LittleEndian.AppendUint16(b, c)
-	}
-	return b
-}
-
 // Flags of a column.
 const (
 	ColNullable uint16 = 0x01

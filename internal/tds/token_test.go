@@ -46,7 +46,7 @@ func response(v Version) []byte {
 	}
 	b = append(b, byte(TokenNBCRow), 0b111110)
 	b = AppendInt(b, &cols[0].Type, 9)
-	b = AppendOrder(b, []uint16{1})
+	b = append(b, byte(TokenOrder), 2, 0, 1, 0)
 	b = AppendDone(b, v, Done{Token: TokenDoneInProc, Status: DoneMore | DoneCount, Cmd: 0xC1, Count: 3})
 	b = AppendReturnStatus(b, -6)
 	b = AppendInt(AppendReturnValue(b, v, &ReturnValue{Ordinal: 1, Name: "@o", Status: 1, Type: cols[0].Type}), &cols[0].Type, 5)

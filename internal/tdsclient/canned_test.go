@@ -22,6 +22,8 @@ type canned struct {
 	reads  int
 	writes int
 	closed bool
+
+	deadlines int // how often one was set
 }
 
 func (c *canned) Write(b []byte) (int, error) {
@@ -56,9 +58,9 @@ func (c *canned) Read(b []byte) (int, error) {
 func (c *canned) Close() error                     { c.closed = true; return nil }
 func (c *canned) LocalAddr() net.Addr              { return nil }
 func (c *canned) RemoteAddr() net.Addr             { return nil }
-func (c *canned) SetDeadline(time.Time) error      { return nil }
-func (c *canned) SetReadDeadline(time.Time) error  { return nil }
-func (c *canned) SetWriteDeadline(time.Time) error { return nil }
+func (c *canned) SetDeadline(time.Time) error      { c.deadlines++; return nil }
+func (c *canned) SetReadDeadline(time.Time) error  { c.deadlines++; return nil }
+func (c *canned) SetWriteDeadline(time.Time) error { c.deadlines++; return nil }
 
 func client(c *canned) *tdsclient.Conn { return tdsclient.NewConn(c, tds.DefaultPacketSize) }
 
@@ -86,7 +88,7 @@ func every() (payload []byte, rows int) {
 	b := tds.AppendEnvChange(nil, &tds.EnvChange{Type: tds.EnvBeginTran, NewBytes: []byte{1, 2, 3, 4, 5, 6, 7, 8}})
 	b = tds.AppendMessage(b, v, &tds.ServerMessage{Token: tds.TokenInfo, Number: 5701, Class: 10, Text: "Grüße", Server: "s", Line: 3})
 	b = tds.AppendColMetadata(b, v, cols)
-	b = tds.AppendOrder(b, []uint16{1, 2})
+	b = append(b, byte(tds.TokenOrder), 4, 0, 1, 0, 2, 0)
 	b = append(b, byte(tds.TokenRow))
 	for _, f := range values {
 		b = f(b)

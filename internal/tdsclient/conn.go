@@ -2,7 +2,6 @@ package tdsclient
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -208,10 +207,7 @@ func (c *Conn) write(buf []byte, r *Request, size int) error {
 		at := n
 		n += tds.HeaderSize
 		if first {
-			n += copy(buf[n:], "\x16\x00\x00\x00\x12\x00\x00\x00\x02\x00")
-			binary.LittleEndian.PutUint64(buf[n:], c.tran)
-			binary.LittleEndian.PutUint32(buf[n+8:], 1) // one request is outstanding
-			n += 12
+			n = len(tds.AppendHeaders(buf[:n], tds.V74, c.tran))
 		}
 		k := copy(buf[n:min(at+size, len(buf))], body)
 		body = body[k:]

@@ -3,6 +3,7 @@ package tdsclient_test
 import (
 	"context"
 	"net"
+	"runtime/metrics"
 	"testing"
 
 	"gostress/internal/tds"
@@ -38,7 +39,7 @@ func orderAnswer() []byte {
 	return tds.AppendDone(b, tds.V74, tds.Done{Token: tds.TokenDoneProc, Cmd: 0xE0})
 }
 
-// A call allocates nothing, and takes one write and one read.
+// A call allocates nothing, takes one write and one read, and starts no goroutine and no timer.
 func TestCosts(t *testing.T) {
 	done := tds.AppendDone(nil, tds.V74, tds.Done{Token: tds.TokenDone})
 	rows := hundredRows()
@@ -90,14 +91,28 @@ func TestCosts(t *testing.T) {
 		}
 		do()
 		peer.reads, peer.writes = 0, 0
+		created := goroutines()
 		if n := testing.AllocsPerRun(100, do); n != 0 {
 			t.Errorf("%s: %v allocations a call", tc.name, n)
+		}
+		if n := goroutines() - created; n != 0 {
+			t.Errorf("%s: %d goroutines for 101 calls", tc.name, n)
+		}
+		if peer.deadlines != 0 {
+			t.Errorf("%s: %d deadlines were set", tc.name, peer.deadlines)
 		}
 		if r, w := float64(peer.reads)/101, float64(peer.writes)/101; w != 1 || r > float64(tc.reads) {
 			t.Errorf("%s: %v writes and %v reads a call, want 1 and %d", tc.name, w, r, tc.reads)
 		}
 		_ = c.Close()
 	}
+}
+
+// goroutines is how many were ever started.
+func goroutines() uint64 {
+	s := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
 }
 
 // The same over the engine and a socket, where go-mssqldb logged in.

@@ -3,8 +3,11 @@ package tdsclient_test
 import (
 	"context"
 	"errors"
+	"net"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"gostress/internal/tds"
 	"gostress/internal/tdsclient"
@@ -60,6 +63,55 @@ func TestLogins(t *testing.T) {
 			}
 		})
 	}
+}
+
+// go-mssqldb sees the server's answer to its PRELOGIN as it is, but for the encryption.
+func TestPreloginIsRelayed(t *testing.T) {
+	t.Parallel()
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	defer theirs.Close()
+	answer := tds.Prelogin{Version: [6]byte{16, 0, 0x10, 0x9D, 0, 2}, Encryption: tds.EncryptNotSupported, FedAuth: true, Nonce: []byte("0123456789abcdef0123456789ABCDEF")}
+	asked := make(chan tds.Prelogin, 1)
+	go func() {
+		defer close(asked)
+		var rd tds.Reader
+		m, err := rd.ReadMessage(theirs)
+		if err != nil {
+			return
+		}
+		p, err := tds.ParsePrelogin(m.Data)
+		if err != nil {
+			return
+		}
+		asked <- p
+		_, _ = theirs.Write(message(tds.PacketResponse, answer.AppendRequest(nil)))
+	}()
+	l := tdsclient.NewLogin(ours, tdsclient.LoginOptions{Encrypt: tds.EncryptOff})
+	hello := tds.Prelogin{Version: [6]byte{1, 11, 2}, Encryption: tds.EncryptNotSupported, FedAuth: true, Nonce: answer.Nonce}
+	if _, err := l.Write(message(tds.PacketPrelogin, hello.AppendRequest(nil))); err != nil {
+		t.Fatal(err)
+	}
+	got, err := new(tds.Reader).ReadMessage(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := tds.ParsePrelogin(got.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(answer, p); d != "" {
+		t.Errorf("go-mssqldb sees another answer:\n%s", d)
+	}
+	hello.Encryption = tds.EncryptOff
+	if d := cmp.Diff(hello, <-asked); d != "" {
+		t.Errorf("the server sees another PRELOGIN:\n%s", d)
+	}
+}
+
+func message(typ tds.PacketType, payload []byte) []byte {
+	h := tds.Header{Type: typ, Status: tds.StatusEOM, Length: tds.HeaderSize + len(payload), ID: 1}
+	return append(h.Append(nil), payload...)
 }
 
 func TestCancel(t *testing.T) {

@@ -141,7 +141,7 @@ func BenchmarkFloor(b *testing.B) {
 		b.Fatal(err)
 	}
 	wire := s.(*session).wire
-	body := tds.AppendBatch(nil, tds.V74, 0, orderBatch())
+	body := tds.AppendUTF16(tds.AppendHeaders(nil, tds.V74, 0), orderBatch())
 	packet := append(tds.Header{Type: tds.PacketSQLBatch, Status: 1, Length: 8 + len(body), ID: 1}.Append(nil), body...)
 	answer := make([]byte, 8+len(done(0)))
 	b.ReportAllocs()
