@@ -92,7 +92,7 @@ func run(manners ostress.Manners, argv []string, stdin, stdout, stderr *os.File)
 			ostress.Usage(stdout)
 			return exitOK
 		case err != nil && !strings.HasPrefix(args[0], "-"):
-			return usageError(a, err.Error()+"; nor is it one of the commands demo, serve, workload, control-file, version")
+			return usageError(a, err.Error()+"; nor is it one of the commands demo, serve, workload, run, compare, control-file, version")
 		case err != nil:
 			return usageError(a, err.Error())
 		case slices.Contains(long, "--version"):

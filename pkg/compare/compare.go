@@ -201,7 +201,11 @@ func tooFew(inputs []Input) []string {
 			if n == 1 {
 				s = ""
 			}
-			out = append(out, fmt.Sprintf("%s has %d run%s: 4 are needed to find a difference, 6 for an interval; --repeat 10 makes enough", in.Name, n, s))
+			needed := "4 are needed to find a difference, 6 for an interval"
+			if n >= 4 {
+				needed = "enough to find a difference, and 6 are needed for an interval"
+			}
+			out = append(out, fmt.Sprintf("%s has %d run%s: %s; --repeat 10 makes enough", in.Name, n, s, needed))
 		}
 	}
 	return out

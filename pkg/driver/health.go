@@ -176,11 +176,12 @@ func warnings(l *result.Load, h *result.Health) []string {
 	} else if h.StartError != nil && h.StartError.P99US > latency.Microseconds(startWarning) {
 		say("one arrival in a hundred began more than %.1f ms behind its intended start although a connection was free", h.StartError.P99US/1e3)
 	}
-	if h.CPUShare > cpuWarning {
+	// Of a moment's run the share says nothing: a single batch is all there was.
+	if h.CPUShare > cpuWarning && l.RunS >= 1 {
 		say("the generator used %.0f %% of this machine's processors: latencies may be its own", h.CPUShare*100)
 	}
 	if h.LongestStallUS > latency.Microseconds(stallWarning) {
-		say("this process stood still for %.0f ms", h.LongestStallUS/1e3)
+		say("gostress itself got no processor for %.0f ms: latencies may contain it", h.LongestStallUS/1e3)
 	}
 	if h.GCPauseMaxUS > latency.Microseconds(pauseWarning) {
 		say("a pause of the garbage collector took %.0f ms", h.GCPauseMaxUS/1e3)

@@ -7,7 +7,7 @@ func Usage(w io.Writer) { _, _ = io.WriteString(w, usage) }
 
 const usage = `gostress: T-SQL from many connections at once, as ostress runs it
 usage: gostress [switches]      an ostress run
-       gostress COMMAND ...     demo, serve, workload, compare, control-file, version; COMMAND --help tells more
+       gostress COMMAND ...     demo, serve, workload, run, compare, control-file, version; COMMAND --help tells more
 
 Letters are case sensitive. A value stands right behind its letter (-n100) or is the next argument.
 

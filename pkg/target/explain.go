@@ -36,7 +36,7 @@ func (t *Target) refused(e mssql.Error) *driver.LoginError {
 			break
 		}
 	}
-	if t.auth.integrated && (e.Number == 18452 || e.Number == 18456) {
+	if t.auth.integrated && (out.Number == 18452 || out.Number == 18456) {
 		out.Message += " (" + t.auth.hint + ")"
 	}
 	if e.Number == 18452 && t.auth.parameters["authenticator"] != "" && !t.opt.ExtendedProtection {
