@@ -21,6 +21,8 @@ func full() Run {
 	counts := Counts{Attempted: 500, Batches: 490, FailedBatches: 4, InDoubt: 3, Cancelled: 2, Skipped: 1}
 	return Run{
 		Thresholds: []Threshold{{Expr: "p99<20ms", Value: 4000, Limit: 20_000, Unit: "us", OK: true, Note: "-"}}, Verdict: Void, Aborted: "blocked_others>0",
+		Observer: &Observer{Samples: 60, FailedSamples: 1, LateSamples: 2, IntervalS: 1, MeanUS: 900, MaxUS: 4000, Share: 0.0009,
+			Conditions: map[string]Observed{"blocked_others": {Last: 1, Max: 3}}},
 		Schema: Schema, Tool: "gostress", Version: "0.1.0", RunID: "1f3a", StartedAt: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
 		Args:  []string{"-S.", "-Usa", "-P********", "-n10", "-r50", "-QSELECT 1"},
 		Units: []Unit{{Name: "query", Connections: 10, Iterations: 50}},
