@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gostress/pkg/driver"
+	"gostress/pkg/observe"
 	"gostress/pkg/result"
 	"gostress/pkg/threshold"
 )
@@ -43,8 +44,8 @@ func (f *thresholdFlags) check() (limits, error) {
 			if err != nil {
 				return l, usagef("--%s: %v", list.name, err)
 			}
-			if c.OnServer() {
-				return l, usagef("--%s=%s: %s is a condition of the server, and those are not supported yet", list.name, expr, c.Name())
+			if c.OnServer() && list.name != "abort-on" {
+				return l, usagef("--%s=%s: %s is a condition of the server, which is looked at while a run goes on: --abort-on takes it", list.name, expr, c.Name())
 			}
 			*list.to = append(*list.to, c)
 		}
@@ -89,6 +90,30 @@ func (l *limits) judge(run *result.Run) {
 	if run.Aborted != "" && run.Verdict != result.Void {
 		run.Verdict = result.Failed
 	}
+}
+
+// watch opens the connection that looks at the server, nil when no condition is about it. A
+// condition that cannot be read is an error: it would never end the run.
+func (r *stressRun) watch(ctx context.Context) (*observe.Observer, error) {
+	var names []string
+	for _, c := range r.limits.abortOn {
+		if c.OnServer() {
+			names = append(names, c.Name())
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	login, cancel := withTimeout(ctx, r.login)
+	defer cancel()
+	o, err := observe.Open(login, r.tgt.Beside("observer"), observe.Options{AppName: r.cmd.appName(), Conditions: names, Note: r.say})
+	if err != nil {
+		return nil, fmt.Errorf("--abort-on: %w", err)
+	}
+	if slices.Contains(names, "log_used") || slices.Contains(names, "log_send_queue_mb") {
+		r.say(fmt.Sprintf("log_used and log_send_queue_mb are those of database %s", o.Database()))
+	}
+	return o, nil
 }
 
 // observer asks the server for what conditions on it are about.

@@ -11,6 +11,7 @@ import (
 	"gostress/pkg/driver"
 	"gostress/pkg/exporter"
 	"gostress/pkg/live"
+	"gostress/pkg/observe"
 	"gostress/pkg/ostress"
 	"gostress/pkg/report"
 	"gostress/pkg/result"
@@ -74,6 +75,13 @@ func (r *stressRun) once(a *app, view *live.View, started time.Time, p pass, at 
 	if err != nil {
 		return nil, err
 	}
+	watched, err := r.watch(a.ctx)
+	if err != nil {
+		return nil, err
+	}
+	if watched != nil {
+		defer watched.Close() // whatever becomes of the run
+	}
 	teardown, err := r.setup(a, r.one)
 	if err != nil {
 		return nil, err
@@ -113,7 +121,7 @@ func (r *stressRun) once(a *app, view *live.View, started time.Time, p pass, at 
 	r.loop.fill(&plan)
 	r.disturb(&plan)
 	rec.fill(&plan)
-	load, condition, err := r.drive(a.ctx, plan, rec)
+	load, condition, err := r.drive(a.ctx, plan, rec, watched)
 	err = errors.Join(err, teardown())
 	if ostress.Told(err) {
 		err = &connectedNobody{err}
@@ -130,6 +138,10 @@ func (r *stressRun) once(a *app, view *live.View, started time.Time, p pass, at 
 
 	out := r.describeRun(a, started, units, each, load)
 	out.Aborted = condition
+	if watched != nil {
+		seen := watched.Result()
+		out.Observer = &seen
+	}
 	r.limits.judge(&out)
 	r.void = r.void || out.Verdict == result.Void
 	r.failed = r.failed || out.Verdict == result.Failed
@@ -139,13 +151,16 @@ func (r *stressRun) once(a *app, view *live.View, started time.Time, p pass, at 
 	return &out, errors.Join(err, rec.end(out))
 }
 
-// drive carries the plan out. Condition is the one that ended it, which is no error.
-func (r *stressRun) drive(parent context.Context, plan driver.Plan, rec *recording) (load result.Load, condition string, err error) {
+// drive carries the plan out. Watched may be nil. Condition is the one that ended it, which is no error.
+func (r *stressRun) drive(parent context.Context, plan driver.Plan, rec *recording, watched *observe.Observer) (load result.Load, condition string, err error) {
 	ctx, abort := context.WithCancelCause(parent)
 	watching, endWatching := context.WithCancel(ctx)
 	defer endWatching()
 	defer abort(nil)
 	w := &aborter{limits: r.limits, abort: abort}
+	if watched != nil {
+		w.observer = watched
+	}
 	go w.watch(watching)
 	if len(w.abortOn) > 0 || rec.exporter != nil {
 		plan.Live = func(l result.Load) {

@@ -51,6 +51,7 @@ func Text(w io.Writer, run result.Run) error {
 	line(&b, "Client CPU", "%.3f s user, %.3f s system%s", l.CPUUserS, l.CPUSystemS, perBatch(l))
 	warnings(&b, l)
 	thresholds(&b, run)
+	observer(&b, run.Observer)
 	if l.Interrupted {
 		line(&b, "", "The run was interrupted: the figures are of what was done until then.")
 	}
