@@ -125,7 +125,7 @@ func (w *worker) sortOut(t trouble) (again, ok bool) {
 	if b, ok := w.sink.(Breaker); ok && t.err != nil {
 		b.Broke(w.reason(t))
 	}
-	byFault := t.injected != nil && t.injected.fired.Load()
+	byFault := t.injected.hasFired()
 	cut := t.injected != nil && t.injected.cut
 	fired := t.left < 0 && t.left != closing
 	timedOut := context.Cause(w.ctx) == errQueryTimeout || fired && !byFault && !r.stopping()
@@ -136,8 +136,6 @@ func (w *worker) sortOut(t trouble) (again, ok bool) {
 	var timeout *TimeoutError
 	var fatal *FatalError
 	var sink *SinkError
-	// throttled answers are waited out whatever becomes of the batch.
-	wait := w.throttled(t)
 	switch {
 	case t.err == nil && len(t.out.Errors) == 0:
 		// The answer came as the cancel was on its way.
@@ -158,14 +156,9 @@ func (w *worker) sortOut(t trouble) (again, ok bool) {
 		w.unsuccessful(t, false, result.ClassError)
 		r.stop(&StoppedError{Reason: "a request could not be carried out", Err: t.err})
 		return false, true
-	case cut:
-		class := result.ClassLost
-		if t.err == nil {
-			class = classOf(t.out)
-		}
-		w.unsuccessful(t, t.err != nil, class)
-		return false, w.replace(t)
-	case byFault && !timedOut:
+	case cut && t.err != nil && !wasKilled(t.err, t.out):
+		return false, w.sortOutCut(t)
+	case byFault && !timedOut && t.err != nil:
 		return false, w.sortOutCancel(t)
 	case t.err != nil && r.stopping() && !timedOut && !errors.As(t.err, &timeout):
 		return false, w.stopped(t)
@@ -182,7 +175,11 @@ func (w *worker) sortOut(t trouble) (again, ok bool) {
 	if why == nil {
 		why = t.out.Errors[len(t.out.Errors)-1]
 	}
-	retry := t.tries < r.plan.MaxRetries && w.retryable(t, doubtful) && !w.quota(t.out)
+	retry := t.tries < r.plan.MaxRetries && w.retryable(t, doubtful) && !w.quota(t.out) && !cut
+	if t.wasOpen && (lost || !w.openTran) {
+		// What earlier batches did in the transaction is undone: the rest of it alone must not be done.
+		retry = false
+	}
 	if timedOut && doubtful {
 		w.count(timeouts, 1)
 		e := w.event(QueryTimeout)
@@ -192,7 +189,10 @@ func (w *worker) sortOut(t trouble) (again, ok bool) {
 	if lost {
 		w.lost(t.req, why, t.out)
 	}
-	if wait > 0 && !w.sleep(wait) {
+	// A throttled answer is waited out whatever becomes of its batch.
+	wait := w.throttled(t)
+	waited := retry && wait > 0
+	if waited && !w.sleep(wait) {
 		retry = false
 	}
 	if retry {
@@ -220,10 +220,17 @@ func (w *worker) sortOut(t trouble) (again, ok bool) {
 	}
 	w.unsuccessful(t, doubtful, class)
 	w.stopFor(t.out, t.err)
-	return false, w.tooMany() && !w.gone
+	if cut && !lost {
+		w.replace(t)
+	}
+	goOn := w.tooMany() && !w.gone
+	if goOn && wait > 0 && !waited {
+		w.sleep(wait) // when the run stops meanwhile, the next call sees it
+	}
+	return false, goOn
 }
 
-// unsuccessful counts a batch that failed or is in doubt.
+// unsuccessful counts a batch that failed, or is in doubt and not by the run's own doing.
 func (w *worker) unsuccessful(t trouble, doubtful bool, class result.Class) {
 	w.failures++
 	if doubtful {
@@ -255,13 +262,14 @@ func classOf(out *Outcome) result.Class {
 // stopped is a request in flight when the run was stopped. Whether it took effect is known only if
 // the server acknowledged the cancel.
 func (w *worker) stopped(t trouble) bool {
-	if t.left != closing && isContextError(t.err) {
-		w.countBatch(w.statement, cancelled)
-	} else {
-		w.countBatch(w.statement, inDoubt)
-		w.doubt = true
-	}
 	w.cut = true
+	if t.left != closing && isContextError(t.err) {
+		// The session can still be used, to roll back what is open.
+		w.countBatch(w.statement, cancelled)
+		return false
+	}
+	w.countBatch(w.statement, inDoubt)
+	w.doubt = true
 	w.drop()
 	return false
 }
@@ -360,14 +368,19 @@ func (w *worker) countErrors(req *Request, out *Outcome) {
 
 // lost notes that the connection broke, and whether on purpose.
 func (w *worker) lost(req *Request, err error, out *Outcome) {
-	var broken *LostError
-	w.killed = errors.As(err, &broken) && broken.Number == numKilled ||
-		slices.ContainsFunc(out.Errors, func(e ServerError) bool { return e.Number == numKilled })
+	w.killed = wasKilled(err, out)
 	w.count(lostConnections, 1)
 	w.drop()
 	e := w.event(Lost)
 	e.Source, e.Err = req.Source, err
 	w.run.events.offer(e, 0)
+}
+
+// wasKilled says that a session was ended on the server on purpose.
+func wasKilled(err error, out *Outcome) bool {
+	var broken *LostError
+	return errors.As(err, &broken) && broken.Number == numKilled ||
+		slices.ContainsFunc(out.Errors, func(e ServerError) bool { return e.Number == numKilled })
 }
 
 // drop closes a session that is of no use any more.

@@ -176,3 +176,58 @@ func TestStopOnErrorCancelsWhatIsInFlight(t *testing.T) {
 		want(t, load, map[string]int64{"in_doubt": 1, "cancelled": 3, "attempted": 4, "attempted_iterations": 4})
 	})
 }
+
+func TestWhatAnInterruptLeavesOpenIsRolledBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		rollback time.Duration // what the rollback takes
+		fails    bool
+		elapsed  float64
+	}{
+		"at once":            {0, false, 1},
+		"it takes a while":   {time.Second, false, 2},
+		"it does not answer": {time.Hour, true, 1 + DefaultCancelGrace.Seconds()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				var events log
+				var closed sessionCount
+				p := plan(connectFunc(func(context.Context) (Session, error) {
+					closed.opened.Add(1)
+					s := newSession(nil)
+					s.onEnd = func() { closed.closed.Add(1) }
+					return &textSession{session: s, x: &texts{}, answer: func(ctx context.Context, text string) (Outcome, error) {
+						if text != rollBackRequest.Text {
+							return Outcome{OpenTran: true}, wait(ctx, time.Hour)
+						}
+						select {
+						case <-s.closed:
+							return Outcome{OpenTran: true}, &LostError{Err: errReset}
+						case <-time.After(c.rollback):
+							return Outcome{}, ctx.Err()
+						}
+					}}, nil
+				}), 3, 2)
+				p.Events = events.add
+				load, err := Run(ctx, p)
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("error %v", err)
+				}
+				want(t, load, map[string]int64{"cancelled": 3, "cancelled_iterations": 3, "open_tran": 3, "lost_connections": 0, "abandoned": 0})
+				failed := 0
+				for _, e := range events.events {
+					if e.Kind == RolledBack && e.Err != nil {
+						failed++
+					}
+				}
+				if load.RolledBack != 3 || events.count(RolledBack) != 3 || (failed == 3) != c.fails || failed > 0 && !c.fails {
+					t.Errorf("%d rolled back, %d events, %d of them failures", load.RolledBack, events.count(RolledBack), failed)
+				}
+				if load.ElapsedS < c.elapsed || load.ElapsedS > c.elapsed+0.3 || closed.opened.Load() != closed.closed.Load() {
+					t.Errorf("it took %v s, %d opened, %d closed", load.ElapsedS, closed.opened.Load(), closed.closed.Load())
+				}
+			})
+		})
+	}
+}

@@ -8,16 +8,19 @@ import (
 )
 
 // Faults are what a run does to its own connections and batches, in per cent of them, 0 to 100.
-// Which ones is a function of the seed, the worker and the number of the batch or iteration alone.
+// Which ones is a function of the seed, the worker and the number of the batch or iteration alone. They
+// fall on the first sending of a batch, and a batch that they cut or cancelled is not sent again.
 type Faults struct {
 	// DisconnectPct is of iterations after which the connection is ended in good order and opened
 	// again.
 	DisconnectPct float64
 	// BatchDisconnectPct is of batches whose connection is cut while they are in flight, or right
-	// behind them when they are quicker.
+	// behind them when they are quicker. The logins that follow wait for nothing but their turn, 50
+	// a second over all workers, those that replace broken connections among them.
 	BatchDisconnectPct float64
 	// CancelPct is of batches that are cancelled in flight, at a moment between CancelDelayMin and
-	// CancelDelay after their sending. One that ended before is not cancelled.
+	// CancelDelay after their sending. One that ended before is not cancelled, nor is one whose
+	// connection is cut.
 	CancelPct                   float64
 	CancelDelayMin, CancelDelay time.Duration
 	// RollbackOnCancel rolls back what is open after a cancel.

@@ -283,3 +283,115 @@ func TestQueryDelay(t *testing.T) {
 		}
 	})
 }
+
+// TestErrorsBeforeAFault: a batch that the server answered with an error is what it would have been, though
+// its cancel or cut was on its way.
+func TestErrorsBeforeAFault(t *testing.T) {
+	deadlock := func(context.Context, *session, int) (Outcome, error) {
+		time.Sleep(time.Second) // until the fault has come
+		return Outcome{Errors: []ServerError{{Number: 1205, Class: 13}}}, nil
+	}
+	for name, c := range map[string]struct {
+		faults  Faults
+		change  func(*Plan)
+		want    map[string]int64
+		retries int64
+		stopped bool
+	}{
+		"cancel, -b":             {Faults{CancelPct: 100}, func(p *Plan) { p.StopOnError = true }, map[string]int64{"failed_batches": 1, "attempted": 1}, 0, true},
+		"cut, -b":                {Faults{BatchDisconnectPct: 100}, func(p *Plan) { p.StopOnError = true }, map[string]int64{"failed_batches": 1, "attempted": 1}, 0, true},
+		"cancel, retried":        {Faults{CancelPct: 100}, func(p *Plan) { p.MaxRetries = 2 }, map[string]int64{"failed_batches": 5, "attempted": 5}, 10, false},
+		"cut, retries allowed":   {Faults{BatchDisconnectPct: 100}, func(p *Plan) { p.MaxRetries = 2 }, map[string]int64{"failed_batches": 5, "attempted": 5}, 0, false},
+		"cancel, errors bounded": {Faults{CancelPct: 100}, func(p *Plan) { p.MaxWorkerErrors = 2 }, map[string]int64{"failed_batches": 2, "attempted": 2}, 0, true},
+		"cut, errors bounded":    {Faults{BatchDisconnectPct: 100}, func(p *Plan) { p.MaxWorkerErrors = 2 }, map[string]int64{"failed_batches": 2, "attempted": 2}, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(t *testing.T) {
+				p := plan(always(deadlock), 1, 5)
+				p.Faults = c.faults
+				c.change(&p)
+				load, err := Run(t.Context(), p)
+				var stopped *StoppedError
+				if errors.As(err, &stopped) != c.stopped {
+					t.Errorf("error %v", err)
+				}
+				c.want["cancelled"], c.want["in_doubt"] = 0, 0
+				want(t, load, c.want)
+				if load.Retries != c.retries || load.InjectedCancels != 0 {
+					t.Errorf("%d retries, %d cancels", load.Retries, load.InjectedCancels)
+				}
+			})
+		})
+	}
+}
+
+// TestWhatTheRunDoesIsNoErrorOfAWorkers: limits on errors are for others' errors.
+func TestWhatTheRunDoesIsNoErrorOfAWorkers(t *testing.T) {
+	for name, faults := range map[string]Faults{"cut": {BatchDisconnectPct: 100}, "cancel": {CancelPct: 100}} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(t *testing.T) {
+				p := plan(always(func(_ context.Context, s *session, _ int) (Outcome, error) {
+					<-s.closed // a cancel is not acknowledged
+					return Outcome{}, &LostError{Err: errReset}
+				}), 2, 4)
+				p.Faults = faults
+				p.StopOnError, p.MaxErrors, p.MaxWorkerErrors, p.MaxRetries, p.RetryInDoubt = true, 1, 1, 1, true
+				load, err := Run(t.Context(), p)
+				if err != nil {
+					t.Error(err)
+				}
+				want(t, load, map[string]int64{"in_doubt": 8, "attempted": 8, "in_doubt_iterations": 8})
+				if load.Retries != 0 || load.EndedByErrors != 0 {
+					t.Errorf("%d retries, %d workers ended", load.Retries, load.EndedByErrors)
+				}
+			})
+		})
+	}
+}
+
+// TestAKillBesidesACut: who ended a session on the server wants it gone, also where the run would have.
+func TestAKillBesidesACut(t *testing.T) {
+	simulate(t, func(t *testing.T) {
+		p := plan(always(func(_ context.Context, s *session, _ int) (Outcome, error) {
+			<-s.closed
+			return Outcome{}, &LostError{Number: numKilled, Err: errReset}
+		}), 1, 4)
+		p.Faults = Faults{BatchDisconnectPct: 100}
+		load, err := Run(t.Context(), p)
+		var stopped *StoppedError
+		if !errors.As(err, &stopped) {
+			t.Errorf("error %v", err)
+		}
+		want(t, load, map[string]int64{"in_doubt": 1, "skipped": 1, "given_up": 1, "lost_connections": 1})
+	})
+}
+
+// TestACancelThatComesTooLate: a batch that ended, or that its query timeout cancelled, was not cancelled by a
+// fault whose time came behind that.
+func TestACancelThatComesTooLate(t *testing.T) {
+	simulate(t, func(t *testing.T) {
+		p := plan(always(takes(0)), 1, 1)
+		p.Faults = Faults{CancelPct: 100, CancelDelayMin: time.Second}
+		r := newRunner(t.Context(), p)
+		defer r.cancel(nil)
+		w := &r.workers[0]
+		for name, c := range map[string]struct {
+			now   func(mark int64) int64 // the worker's wait as the fault finds it
+			fired bool
+		}{
+			"in flight": {func(mark int64) int64 { return mark }, true},
+			"ended":     {func(int64) int64 { return idle }, false},
+			"timed out": {func(mark int64) int64 { return -mark }, false},
+			"the next":  {func(mark int64) int64 { return mark + 1 }, false},
+		} {
+			mark := w.beginWait(opDo, r.clock.Now())
+			f := w.inject(mark)
+			w.wait.Store(c.now(mark))
+			time.Sleep(2 * time.Second)
+			if f.hasFired() != c.fired || (f.ctx.Err() != nil) != c.fired {
+				t.Errorf("%s: fired %v, context %v", name, f.hasFired(), f.ctx.Err())
+			}
+			f.end()
+		}
+	})
+}

@@ -2,8 +2,10 @@ package driver
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 	"time"
+
+	"gostress/pkg/result"
 )
 
 // fault is what the run does to a batch in flight.
@@ -11,24 +13,36 @@ type fault struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
-	cut    bool        // the connection is cut; else the batch is cancelled
-	fired  atomic.Bool // it was cancelled
+	cut    bool // the connection is cut; else the batch is cancelled
+
+	mu    sync.Mutex // held while the cancel is decided
+	fired bool       // the cancel came before the batch ended, and before its query timeout
+}
+
+// hasFired says that the batch was cancelled. The batch having ended, that is decided.
+func (f *fault) hasFired() bool {
+	if f == nil {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.fired
 }
 
 // inject arms the fault that falls on the batch at hand, if one does.
 func (w *worker) inject(mark int64) *fault {
 	p := &w.run.plan.Faults
 	n, id := w.number, w.info.ID
-	f := new(fault)
-	var after time.Duration
+	cut, after := false, time.Duration(0)
 	switch {
 	case p.hits(p.BatchDisconnectPct, saltCut, id, n):
-		f.cut = true
+		cut = true
 	case p.hits(p.CancelPct, saltCancel, id, n):
 		after = p.delay(id, n)
 	default:
 		return nil
 	}
+	f := &fault{cut: cut}
 	f.ctx, f.cancel = context.WithCancelCause(w.ctx)
 	s := w.session
 	f.timer = time.AfterFunc(after, func() {
@@ -36,14 +50,13 @@ func (w *worker) inject(mark int64) *fault {
 			_ = s.Close()
 			return
 		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
 		// The guard watches from now on that the cancel is acknowledged.
 		w.firedAt.Store(int64(w.run.clock.Now()))
-		f.fired.Store(true)
-		if w.wait.CompareAndSwap(mark, -mark) {
+		if f.fired = w.wait.CompareAndSwap(mark, -mark); f.fired {
 			f.cancel(errInjectedCancel)
-			return
 		}
-		f.fired.Store(false)
 	})
 	return f
 }
@@ -54,11 +67,18 @@ func (f *fault) end() {
 	f.cancel(nil)
 }
 
+// sortOutCut is a batch that was in flight when the run cut its connection. Its result is attempt's ok.
+func (w *worker) sortOutCut(t trouble) bool {
+	w.badBatch(w.statement, inDoubt, result.ClassLost, t.took)
+	w.doubt = true
+	return w.replace(t)
+}
+
 // replace gives up a connection that the run cuts, whether the cut came in time or not. Its result is
 // attempt's ok.
 func (w *worker) replace(t trouble) bool {
 	w.count(injectedDisconnects, 1)
-	w.onPurpose, w.killed = true, false
+	w.departure, w.killed = severed, false
 	w.drop()
 	e := w.event(Disconnected)
 	e.Source, e.Err = t.req.Source, errInjectedCut
@@ -66,13 +86,8 @@ func (w *worker) replace(t trouble) bool {
 	return true
 }
 
-// sortOutCancel is a batch that the run cancelled. Its result is attempt's ok.
+// sortOutCancel is a batch that the run cancelled before it ended. Its result is attempt's ok.
 func (w *worker) sortOutCancel(t trouble) bool {
-	if t.err == nil {
-		// Errors came before the cancel did.
-		w.unsuccessful(t, false, classOf(t.out))
-		return w.tooMany()
-	}
 	w.count(injectedCancels, 1)
 	e := w.event(Cancelled)
 	e.Source, e.Err = t.req.Source, t.err

@@ -1,6 +1,9 @@
 package driver
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // iterate runs the program as often as the loop lets it. It is false when the guard has left the
 // worker behind.
@@ -42,7 +45,7 @@ func (w *worker) next(i int64) (goOn, ok bool) {
 			if !w.rollBack() || !w.closeSession() {
 				return false, false
 			}
-			w.onPurpose = true
+			w.departure = parted
 		}
 		if !r.gate.await(w.info.Conn, r.done, r.noMore) {
 			return false, true
@@ -111,7 +114,7 @@ func (w *worker) disconnect() bool {
 	if !w.rollBack() || !w.closeSession() {
 		return false
 	}
-	w.onPurpose, w.killed = true, false
+	w.departure, w.killed = parted, false
 	w.count(disconnects, 1)
 	w.tell(w.event(Disconnected))
 	return true
@@ -137,10 +140,10 @@ func (w *worker) rollBack() bool {
 var rollBackRequest = &Request{Text: "IF @@TRANCOUNT > 0 ROLLBACK TRAN", Plain: true}
 
 // aside sends a request that is none of the program's and is in no count. It is false when the guard
-// has left the worker behind.
+// has left the worker behind. It goes out when the run has been stopped, too: the guard alone bounds it.
 func (w *worker) aside(req *Request) (err error, ok bool) {
 	w.beginWait(opAside, w.run.clock.Now())
-	out, err := w.session.Do(w.run.ctx, req, nil)
+	out, err := w.session.Do(context.WithoutCancel(w.run.ctx), req, nil)
 	if _, ok := w.endWait(); !ok {
 		return nil, false
 	}

@@ -69,7 +69,8 @@ type Plan struct {
 	// to work, Warmup one after it with all of them; Cooldown follows the measured part when that
 	// has an end. Nothing of them is in the result.
 	RampUp, Warmup, Cooldown time.Duration
-	// MaxErrors ends the run after so many batches that failed or are in doubt; 0 is never.
+	// MaxErrors ends the run after so many batches that failed or are in doubt, those that Faults cut
+	// or cancelled apart; 0 is never.
 	MaxErrors int64
 
 	// LoginTimeout bounds one login, from its dial; 0 is none.
@@ -96,11 +97,13 @@ type Plan struct {
 	// MaxRetries is how often a batch is sent again that a deadlock, a write conflict or a throttling
 	// server failed. It is still one batch: what came of it in the end counts, its service time is
 	// from the first sending, and what it did before it failed, if it is not one transaction, is
-	// done again. RetryInDoubt sends again what timed out or lost its connection too, though it may
-	// have taken effect.
+	// done again. A batch in a transaction that an earlier one began is sent again only while that is
+	// still open: else the rest of the transaction would be done without its beginning. RetryInDoubt
+	// sends again what timed out or lost its connection too, though it may have taken effect.
 	MaxRetries   int
 	RetryInDoubt bool
-	// MaxWorkerErrors ends a worker after so many batches that failed or are in doubt; 0 is never.
+	// MaxWorkerErrors ends a worker after so many batches that failed or are in doubt, those that
+	// Faults cut or cancelled apart; 0 is never.
 	MaxWorkerErrors int64
 	// Faults are what the run does to its own connections and batches.
 	Faults Faults

@@ -54,17 +54,20 @@ func BenchmarkCall(b *testing.B) {
 
 func TestACallAllocatesNothing(t *testing.T) {
 	const calls = 100_000
-	run := func(n int) uint64 {
+	run := func(n int, faults Faults) uint64 {
 		p := plan(connectFunc(func(context.Context) (Session, error) { return cheap{}, nil }), 1, 1)
 		p.Units[0].Program = batches(n)
 		p.QueryTimeout = time.Minute
+		p.Faults = faults
 		return uint64(testing.AllocsPerRun(1, func() {
 			if _, err := Run(t.Context(), p); err != nil {
 				t.Error(err)
 			}
 		}))
 	}
-	if few, many := run(1), run(calls); many > few+calls/100 {
-		t.Errorf("%d allocations for one call, %d for %d", few, many, calls)
+	for name, faults := range map[string]Faults{"no faults": {}, "faults that miss": {CancelPct: 1e-9, BatchDisconnectPct: 1e-9}} {
+		if few, many := run(1, faults), run(calls, faults); many > few+calls/100 {
+			t.Errorf("%s: %d allocations for one call, %d for %d", name, few, many, calls)
+		}
 	}
 }

@@ -12,6 +12,15 @@ const (
 	mostBackoff  = 10 * time.Second
 )
 
+// departure is how a worker's last session came to its end.
+type departure uint8
+
+const (
+	broke   departure = iota
+	parted            // the run ended it in good order
+	severed           // the run cut it
+)
+
 var errKilled = errors.New("the session was ended on the server (KILL or ROLLBACK IMMEDIATE), so it is not opened again")
 
 // reopen opens the worker's connection again for the request at hand. It is false when the
@@ -28,14 +37,15 @@ func (w *worker) reopen() bool {
 	return false
 }
 
-// open is reopen without a request at hand. A session that the run itself ended was not broken:
-// another is opened at once.
+// open is reopen without a request at hand. A session that the run itself ended was not broken, so that
+// nothing is waited for before another is opened but, behind a cut, one's turn: to the server those come
+// from a client that failed, and must not be more than a failed client may make.
 func (w *worker) open() bool {
 	r := w.run
-	parted := w.onPurpose
-	w.onPurpose = false
+	how := w.departure
+	w.departure = broke
 	switch {
-	case parted:
+	case how != broke:
 	case r.plan.Reconnect == ReconnectNever:
 		return w.giveUp(errors.New("broken connections are not opened again"))
 	case w.killed && r.plan.Reconnect != ReconnectAlways:
@@ -43,7 +53,7 @@ func (w *worker) open() bool {
 	}
 	var firstTry time.Duration
 	for backoff := firstBackoff; ; backoff = min(2*backoff, mostBackoff) {
-		if !parted && (!w.sleep(backoff/2+rand.N(backoff/2)) || r.relogins.Wait(r.ctx) != nil) {
+		if how == broke && !w.sleep(backoff/2+rand.N(backoff/2)) || how != parted && !w.turn() {
 			w.cut = true
 			return false
 		}
@@ -55,7 +65,7 @@ func (w *worker) open() bool {
 		switch {
 		case !ok:
 			return false
-		case err == nil && parted:
+		case err == nil && how != broke:
 			w.setSession(session)
 			w.announce(session)
 			return true
@@ -71,8 +81,8 @@ func (w *worker) open() bool {
 		// A database that cannot be opened is what a failover looks like for a while; any other
 		// refusal stands, and repeating it locks accounts.
 		var login *LoginError
-		if parted {
-			backoff, parted = firstBackoff/2, false // the wait before the second try is the first there is
+		if how != broke {
+			backoff, how = firstBackoff/2, broke // the wait before the second try is the first there is
 			if r.plan.Reconnect == ReconnectNever {
 				return w.giveUp(err)
 			}
@@ -84,6 +94,18 @@ func (w *worker) open() bool {
 		e.Err = err
 		r.events.offer(e, 0)
 	}
+}
+
+// turn waits for one's turn among the logins that replace connections; it is false when the run is
+// stopped, or cuts iterations, meanwhile.
+func (w *worker) turn() bool {
+	now := time.Now()
+	slot := w.run.relogins.ReserveN(now, 1)
+	if w.sleep(slot.DelayFrom(now)) {
+		return true
+	}
+	slot.Cancel()
+	return false
 }
 
 // giveUp ends the worker's work.

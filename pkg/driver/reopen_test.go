@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -155,5 +156,41 @@ func TestInterruptedWhileReconnecting(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		want(t, load, map[string]int64{"in_doubt": 1, "attempted": 1, "in_doubt_iterations": 1, "cancelled_iterations": 1, "attempted_iterations": 2})
+	})
+}
+
+func TestCutConnectionsAreReopenedInTurn(t *testing.T) {
+	simulate(t, func(t *testing.T) {
+		p := plan(always(func(_ context.Context, s *session, _ int) (Outcome, error) {
+			<-s.closed
+			return Outcome{}, &LostError{Err: errReset}
+		}), 100, 3)
+		p.Faults = Faults{BatchDisconnectPct: 100}
+		load, err := Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, load, map[string]int64{"in_doubt": 300, "lost_connections": 0, "reconnects": 0})
+		// The first 100 logins are the run's own.
+		if least := 199. / reloginsPerSecond; load.InjectedDisconnects != 300 || load.RunS < least || load.RunS > least+0.1 {
+			t.Errorf("%d cuts in %v s", load.InjectedDisconnects, load.RunS)
+		}
+	})
+}
+
+func TestATimeThatIsOverWaitsForNoTurn(t *testing.T) {
+	simulate(t, func(t *testing.T) {
+		p := plan(always(func(context.Context, *session, int) (Outcome, error) {
+			return Outcome{}, &LostError{Err: errReset}
+		}), 1000, math.MaxInt64)
+		p.Duration = 2 * time.Second
+		load, err := Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, load, map[string]int64{"batches": 0, "cancelled": 0})
+		if load.ElapsedS > 2.2 || load.EndedBy != EndedByDuration {
+			t.Errorf("it took %v s, and was ended by %s", load.ElapsedS, load.EndedBy)
+		}
 	})
 }

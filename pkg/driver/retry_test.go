@@ -208,3 +208,60 @@ func TestMaxWorkerErrors(t *testing.T) {
 		}
 	})
 }
+
+func TestABatchWhoseTransactionAnotherBeganIsNotSentAgainWithoutIt(t *testing.T) {
+	simulate(t, func(t *testing.T) {
+		for name, c := range map[string]struct {
+			second func(*session) (Outcome, error) // the second batch of each iteration, the first time
+			again  int64
+			want   map[string]int64
+		}{
+			"the transaction is gone": {func(*session) (Outcome, error) {
+				return Outcome{Errors: []ServerError{{Number: 1205, Class: 13}}}, nil
+			}, 0, map[string]int64{"batches": 2, "failed_batches": 1}},
+			"it is still there": {func(*session) (Outcome, error) {
+				return Outcome{OpenTran: true, Errors: []ServerError{{Number: 41302, Class: 16}}}, nil
+			}, 1, map[string]int64{"batches": 3}},
+			"it went with the connection": {func(*session) (Outcome, error) {
+				return Outcome{OpenTran: true}, &LostError{Err: errReset}
+			}, 0, map[string]int64{"batches": 2, "in_doubt": 1}},
+		} {
+			n := 0
+			p := plan(always(func(_ context.Context, s *session, _ int) (Outcome, error) {
+				if n++; n == 2 {
+					return c.second(s)
+				}
+				return Outcome{OpenTran: n == 1}, nil
+			}), 1, 1)
+			p.Units[0].Program = batches(3)
+			p.MaxRetries, p.RetryInDoubt = 5, true
+			load, err := Run(t.Context(), p)
+			if err != nil {
+				t.Error(name, err)
+			}
+			c.want["attempted"] = 3
+			want(t, load, c.want)
+			if load.Retries != c.again {
+				t.Errorf("%s: %d retries", name, load.Retries)
+			}
+		}
+	})
+}
+
+func TestAThrottledAnswerThatEndsTheRunIsNotWaitedOut(t *testing.T) {
+	simulate(t, func(t *testing.T) {
+		for name, change := range map[string]func(*Plan){
+			"-b":                func(p *Plan) { p.StopOnError = true },
+			"too many errors":   func(p *Plan) { p.MaxWorkerErrors = 1 },
+			"MaxErrors reached": func(p *Plan) { p.MaxErrors = 1 },
+		} {
+			p := plan(always(failing(40501, 1000)), 1, 5)
+			change(&p)
+			load, _ := Run(t.Context(), p)
+			want(t, load, map[string]int64{"failed_batches": 1, "attempted": 1})
+			if load.Throttled != 1 || load.ElapsedS > 1 {
+				t.Errorf("%s: throttled %d times, in %v s", name, load.Throttled, load.ElapsedS)
+			}
+		}
+	})
+}

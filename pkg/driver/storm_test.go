@@ -7,11 +7,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"gostress/pkg/pace"
+	"gostress/pkg/result"
 )
 
 // ending is a program that counts who was told to have ended.
@@ -61,13 +63,60 @@ func TestCountsAddUpInAnyStorm(t *testing.T) {
 	}
 }
 
+// ledger is what the sessions of a storm saw, counted apart from the driver.
+type ledger struct{ sent, rows, errors, opened, closed atomic.Int64 }
+
+// countedSession enters into a ledger what the program sends and gets.
+type countedSession struct {
+	*session
+	count  *ledger
+	answer func(context.Context, *session) (Outcome, error)
+}
+
+func (s *countedSession) Do(ctx context.Context, r *Request, _ Sink) (Outcome, error) {
+	out, err := s.answer(ctx, s.session)
+	if r != rollBackRequest {
+		s.count.sent.Add(1)
+		s.count.rows.Add(out.Rows)
+		s.count.errors.Add(int64(len(out.Errors)))
+	}
+	return out, err
+}
+
+// check holds a load, of which nothing is left out, against the ledger and the plan.
+func (c *ledger) check(t *testing.T, p *Plan, l *result.Load) {
+	messages := int64(0)
+	for _, n := range l.ErrorsByNumber {
+		messages += n
+	}
+	for what, ok := range map[string]bool{
+		"requests": c.sent.Load() == l.Attempted-l.Skipped+l.Retries,
+		"rows":     c.rows.Load() == l.Rows,
+		"messages": c.errors.Load() == messages,
+		"logins": len(p.Stages) > 0 || c.opened.Load() <=
+			int64(l.Connected+l.Abandoned)+l.LostConnections+l.InjectedDisconnects+l.Disconnects,
+		"reopened": l.Reconnects <= l.LostConnections+l.InjectedDisconnects+l.Disconnects,
+		"retries":  l.Retries <= int64(p.MaxRetries)*l.Attempted,
+		"timeouts": l.Timeouts == 0 || p.QueryTimeout > 0,
+		"cancels":  l.InjectedCancels <= l.Cancelled+l.InDoubt && (l.InjectedCancels == 0 || p.Faults.CancelPct > 0),
+		"cuts":     l.InjectedDisconnects == 0 || p.Faults.BatchDisconnectPct > 0,
+		"worker errors": l.EndedByErrors == 0 || p.MaxWorkerErrors > 0 &&
+			l.FailedBatches+l.InDoubt >= int64(l.EndedByErrors)*p.MaxWorkerErrors,
+	} {
+		if !ok {
+			t.Errorf("%s: %d sent, %d rows, %d errors, %d opened; %+v", what, c.sent.Load(), c.rows.Load(), c.errors.Load(), c.opened.Load(), *l)
+		}
+	}
+}
+
 func storm(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 77))
 	var mu sync.Mutex
 	draw := func(n int) int { mu.Lock(); defer mu.Unlock(); return r.IntN(n) }
 	ms := func(n int) time.Duration { return time.Duration(draw(n)) * time.Millisecond }
 
-	do := func(ctx context.Context, s *session, _ int) (Outcome, error) {
+	var count ledger
+	answer := func(ctx context.Context, s *session) (Outcome, error) {
 		out := Outcome{Rows: 1, OpenTran: draw(5) == 0}
 		took := ms(50)
 		switch draw(20) {
@@ -115,7 +164,10 @@ func storm(t *testing.T, seed uint64) {
 			case 1:
 				return nil, &LoginError{Number: 18456}
 			}
-			return newSession(do), nil
+			count.opened.Add(1)
+			s := newSession(nil)
+			s.onEnd = func() { count.closed.Add(1) }
+			return &countedSession{s, &count, answer}, nil
 		}),
 		Units: []Unit{{Name: "a", Program: program}}, Connections: 1 + draw(8), Iterations: int64(1 + draw(12)), FilesPerConnection: -1,
 		LoginTimeout: time.Duration(draw(2)) * time.Second, QueryTimeout: time.Duration(draw(2)) * 200 * time.Millisecond,
@@ -163,8 +215,11 @@ func storm(t *testing.T, seed uint64) {
 		}
 	}
 	time.Sleep(3 * time.Minute) // until logins that were left behind have ended
-	if load.Batches > load.Rows {
-		t.Errorf("%d batches, %d rows", load.Batches, load.Rows)
+	if p.Warmup+p.RampUp+p.Cooldown == 0 {
+		count.check(t, &p, &load)
+	}
+	if opened, closed := count.opened.Load(), count.closed.Load(); opened != closed {
+		t.Errorf("%d sessions opened, %d closed", opened, closed)
 	}
 	if load.Latency.Batch.Count != load.Batches || load.Service != nil && load.Service.Batch.Count != load.Batches {
 		t.Errorf("%d batches, %d times", load.Batches, load.Latency.Batch.Count)

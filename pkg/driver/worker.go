@@ -43,7 +43,7 @@ type worker struct {
 	settled    chan struct{} // closed when connected or not; connectErr is set before
 	connectErr error
 	killed     bool // the session was ended on purpose
-	onPurpose  bool // by the run itself
+	departure  departure
 	gone       bool // it broke and is not opened again
 	spent      bool // it had too many errors
 	cutShort   bool // the stop of the run cut an iteration short

@@ -92,7 +92,7 @@ type Load struct {
 	Iterations int64 `json:"iterations"`
 	// Batches counts batches that completed without error (no message of class 11 or above).
 	Batches int64 `json:"batches"`
-	// FailedIterations counts iterations in which a batch failed and none was in doubt.
+	// FailedIterations counts iterations in which a batch failed, none being in doubt or cancelled.
 	FailedIterations int64 `json:"failed_iterations"`
 	// FailedBatches counts batches that the server answered with an error of class 11 or above.
 	FailedBatches int64 `json:"failed_batches"`
@@ -114,8 +114,8 @@ type Load struct {
 	AttemptedIterations int64 `json:"attempted_iterations"`
 	// InDoubtIterations counts iterations with at least one batch in doubt.
 	InDoubtIterations int64 `json:"in_doubt_iterations"`
-	// CancelledIterations counts iterations cut short by the stop of the run, no batch of theirs
-	// being in doubt.
+	// CancelledIterations counts iterations cut short by the stop of the run, or with a batch that the
+	// run itself cancelled, none of theirs being in doubt.
 	CancelledIterations int64 `json:"cancelled_iterations"`
 	// SkippedIterations counts iterations cut short as their connection could not be reopened, no
 	// batch of theirs being in doubt.
@@ -128,12 +128,14 @@ type Load struct {
 	ErrorsByNumber map[int32]int64 `json:"errors_by_number"`
 	// Deadlocks counts error 1205, the deadlock victims; they are in ErrorsByNumber too.
 	Deadlocks int64 `json:"deadlocks"`
-	// Timeouts counts batches cancelled by the query timeout (-t); they are in InDoubt too.
+	// Timeouts counts sendings of batches cancelled by the query timeout (-t). The batches are in
+	// InDoubt too, but for those that were sent again.
 	Timeouts int64 `json:"timeouts"`
 	// OpenTran counts iterations that ended with a transaction still open.
 	OpenTran int64 `json:"open_tran"`
 
-	// Retries counts sendings of a batch after its first.
+	// Retries counts sendings of a batch after its first. The batch counts once, as what came of the
+	// last one; each one's errors are in ErrorsByNumber.
 	Retries int64 `json:"retries"`
 	// Throttled counts answers with a transient error of Azure's, each of which was waited out.
 	Throttled int64 `json:"throttled"`
