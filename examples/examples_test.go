@@ -133,6 +133,41 @@ func TestExamples(t *testing.T) {
 			}
 		})
 	}
+	t.Run("mix", func(t *testing.T) {
+		t.Parallel()
+		scenario, err := filepath.Abs("mix.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(program, "run", scenario, "-S"+server, "-Usa", "-q", "-oout", "--json", "mix.json")
+		cmd.Dir = t.TempDir()
+		cmd.Env = append(environ(), "SQLCMDPASSWORD="+password)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		b, err := os.ReadFile(filepath.Join(cmd.Dir, "mix.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var run struct {
+			Verdict    string
+			Statements []struct {
+				Name    string
+				Batches int64
+			}
+		}
+		if err := json.Unmarshal(b, &run); err != nil {
+			t.Fatal(err)
+		}
+		// Four connections of 50 iterations share reads and writes, one has the reports.
+		n := map[string]int64{}
+		for _, s := range run.Statements {
+			n[s.Name] = s.Batches
+		}
+		if run.Verdict != "passed" || len(n) != 3 || n["read"]+n["write"] != 200 || n["write"] == 0 || n["read"] < 2*n["write"] || n["report"] != 50 {
+			t.Errorf("%s %v", run.Verdict, n)
+		}
+	})
 	t.Run("no program", func(t *testing.T) {
 		t.Parallel()
 		if out, ok := run(t, t.TempDir(), []string{"GOSTRESS=/no/such/program"}, "sql-dir.sh"); ok || !strings.Contains(out, "/no/such/program") {

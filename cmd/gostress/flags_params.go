@@ -141,14 +141,15 @@ func (p *params) editor() func(string) (string, error) {
 }
 
 // readParams reads the rows of parameters, before anything else is sent.
-func (r *stressRun) readParams(a *app) error {
-	p := &r.params
+func (r *stressRun) readParams(a *app) error { return r.readRows(a, &r.params) }
+
+func (r *stressRun) readRows(a *app, p *params) error {
 	var err error
 	switch f := p.flags; {
 	case f.Params != "":
 		p.table, err = param.Load(nativePath(f.Params), p.declared)
 	case f.ParamQuery != "":
-		if p.table, err = r.queryParams(a); err != nil {
+		if p.table, err = r.queryParams(a, p); err != nil {
 			err = fmt.Errorf("--param-query: %w", err)
 		}
 	}
@@ -160,11 +161,11 @@ func (r *stressRun) readParams(a *app) error {
 
 // queryParams reads them through a connection of its own, with the login of the
 // run.
-func (r *stressRun) queryParams(a *app) (param.Table, error) {
+func (r *stressRun) queryParams(a *app, p *params) (param.Table, error) {
 	flags := r.cmd.connectFlags // a copy
 	flags.tune = nil
-	flags.Server = cmp.Or(r.params.flags.ParamServer, flags.Server)
-	flags.Database = cmp.Or(r.params.flags.ParamDatabase, flags.Database)
+	flags.Server = cmp.Or(p.flags.ParamServer, flags.Server)
+	flags.Database = cmp.Or(p.flags.ParamDatabase, flags.Database)
 	tgt, err := flags.target(a, r.say)
 	if err != nil {
 		return param.Table{}, err
@@ -176,12 +177,12 @@ func (r *stressRun) queryParams(a *app) (param.Table, error) {
 		return param.Table{}, err
 	}
 	defer s.Close()
-	return scenario.ReadParams(a.ctx, s, r.params.flags.ParamQuery, r.params.declared)
+	return scenario.ReadParams(a.ctx, s, p.flags.ParamQuery, p.declared)
 }
 
 // bind gives units their parameters.
 func (r *stressRun) bind(units []driver.Unit) ([]driver.Unit, error) {
-	bind, check, err := r.binder()
+	bind, check, err := r.binder(&r.params)
 	if err != nil {
 		return nil, err
 	}
@@ -194,8 +195,7 @@ func (r *stressRun) bind(units []driver.Unit) ([]driver.Unit, error) {
 }
 
 // binder gives a unit its parameters, all units the same draws; check looks whether any unit names them.
-func (r *stressRun) binder() (bind func(driver.Unit) (driver.Unit, error), check func() error, err error) {
-	p := &r.params
+func (r *stressRun) binder(p *params) (bind func(driver.Unit) (driver.Unit, error), check func() error, err error) {
 	if !p.wanted() {
 		return func(u driver.Unit) (driver.Unit, error) { return u, nil }, func() error { return nil }, nil
 	}

@@ -32,7 +32,7 @@ func (r *stressRun) pass(a *app) (pass, error) {
 	ctx, end := context.WithCancel(a.ctx)
 	units, err := r.units(ctx, a, r.one)
 	if err == nil {
-		err = r.clamp(len(units))
+		err = r.clampUnits(units)
 	}
 	if err == nil {
 		err = r.limits.know(units)
@@ -49,8 +49,10 @@ func (r *stressRun) pass(a *app) (pass, error) {
 func (r *stressRun) once(a *app, view *live.View, started time.Time, p pass, at int) (*result.Run, error) {
 	defer p.end()
 	c, units := r.cmd, p.units
-	each := r.loop.most(r.connections)
-	threads := len(units) * each
+	threads := 0
+	for _, u := range units {
+		threads += r.connectionsOf(u)
+	}
 	r.one.threads = threads
 	dir, err := r.resultsOf(at)
 	if err != nil {
@@ -59,7 +61,7 @@ func (r *stressRun) once(a *app, view *live.View, started time.Time, p pass, at 
 	if dir != r.dir {
 		defer func() { _ = dir.Close() }() // whatever becomes of the run; its state was checked before
 	}
-	sink, waits, err := r.sinks(dir, units, each)
+	sink, waits, err := r.sinks(dir, units)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +138,7 @@ func (r *stressRun) once(a *app, view *live.View, started time.Time, p pass, at 
 	n, waited := waits()
 	r.log.Line("Total IO waits: %d, Total IO wait time: %d (ms)", n, waited.Milliseconds())
 
-	out := r.describeRun(a, started, units, each, load)
+	out := r.describeRun(a, started, units, load)
 	out.Aborted = condition
 	if watched != nil {
 		seen := watched.Result()
@@ -183,13 +185,13 @@ func (r *stressRun) drive(parent context.Context, plan driver.Plan, rec *recordi
 }
 
 // sinks are where the results of a run go, and how long connections waited for that.
-func (r *stressRun) sinks(dir *ostress.Dir, units []driver.Unit, each int) (sink func(unit, conn int) (driver.Sink, error), waits func() (int64, time.Duration), err error) {
+func (r *stressRun) sinks(dir *ostress.Dir, units []driver.Unit) (sink func(unit, conn int) (driver.Sink, error), waits func() (int64, time.Duration), err error) {
 	results := ostress.NewResults(dir, r.format)
 	if !r.quiet {
 		return func(unit, conn int) (driver.Sink, error) { return results.Sink(ostress.Base(units[unit].Name), conn) }, results.Waits, nil
 	}
 	for _, u := range units {
-		for conn := range each {
+		for conn := range r.connectionsOf(u) {
 			if err := results.Empty(ostress.Base(u.Name), conn); err != nil {
 				return nil, nil, err
 			}
@@ -199,7 +201,7 @@ func (r *stressRun) sinks(dir *ostress.Dir, units []driver.Unit, each int) (sink
 }
 
 // describeRun is a result with what was asked, and where.
-func (r *stressRun) describeRun(a *app, started time.Time, units []driver.Unit, each int, load result.Load) result.Run {
+func (r *stressRun) describeRun(a *app, started time.Time, units []driver.Unit, load result.Load) result.Run {
 	c := r.cmd
 	out := result.Run{Schema: result.Schema, Tool: "gostress", Version: version, RunID: c.runID, StartedAt: started.UTC(), Args: a.args,
 		Server: &result.Server{Address: r.tgt.Server().String(), Database: c.Database, Login: r.tgt.Login(), SetOptions: c.Session}, Load: load}
@@ -210,7 +212,7 @@ func (r *stressRun) describeRun(a *app, started time.Time, units []driver.Unit, 
 		out.Server.Wire = *w
 	}
 	for _, u := range units {
-		asked := result.Unit{Name: u.Name, Connections: each, Iterations: r.iterations}
+		asked := result.Unit{Name: u.Name, Connections: r.connectionsOf(u), Iterations: r.iterations}
 		if r.iterations == math.MaxInt64 {
 			asked.Iterations = 0
 		}

@@ -195,6 +195,27 @@ func (r *stressRun) clamp(units int) error {
 	return nil
 }
 
+// connectionsOf is the number of connections of a unit.
+func (r *stressRun) connectionsOf(u driver.Unit) int {
+	return cmp.Or(u.Connections, r.loop.most(r.connections))
+}
+
+// clampUnits is clamp of units of which some may have a number of connections of their own.
+func (r *stressRun) clampUnits(units []driver.Unit) error {
+	all, fixed := int64(0), false
+	for _, u := range units {
+		all += int64(r.connectionsOf(u))
+		fixed = fixed || u.Connections > 0
+	}
+	if fixed && all > int64(r.maxThreads) {
+		return fmt.Errorf("the statements ask for %d connections, and %d threads are the most (-M)", all, r.maxThreads)
+	}
+	if fixed {
+		return nil
+	}
+	return r.clamp(len(units))
+}
+
 func (r *stressRun) warn(format string, args ...any) {
 	r.warnings = append(r.warnings, fmt.Sprintf(format, args...))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,7 +20,9 @@ type Mix struct {
 	Path, Name string
 	// Switches are what it says of target, load, parameters, thresholds and output, as switches of
 	// the command line in their long form.
-	Switches []string
+	Switches []Switch
+	// Edit, if set, changes each text before it is split into batches, those of files too.
+	Edit func(text string) (string, error)
 
 	file mixFile
 	at   located
@@ -43,7 +46,7 @@ func ParseMix(path string, content []byte) (Mix, error) {
 	if err := file.check(at); err != nil {
 		return Mix{}, err
 	}
-	m := Mix{Path: path, Name: file.Name, Switches: file.switches(), file: file, at: at}
+	m := Mix{Path: path, Name: file.Name, Switches: at.switches(reflect.ValueOf(file), "$"), file: file, at: at}
 	if m.Name == "" {
 		m.Name = "scenario"
 	}
@@ -73,7 +76,14 @@ func ParseMix(path string, content []byte) (Mix, error) {
 // batch is a text of the file as the batches between its GO lines.
 func (m *Mix) batch(path, text string) (*batches, error) {
 	line := m.at.textLine(path)
-	s, err := script.FromText(text)
+	var err error
+	if m.Edit != nil {
+		text, err = m.Edit(text)
+	}
+	var s script.Script
+	if err == nil {
+		s, err = script.FromText(text)
+	}
 	if err != nil {
 		var se *script.Error
 		if errors.As(err, &se) {
@@ -112,9 +122,9 @@ func (m *Mix) batches(where string, texts []string) ([]step, error) {
 
 // Units are the scenario's units: one of all statements that share connections, and one of each that
 // has its own. Open gives a session to read what a workload needs before the run; it is called for
-// statements that run one alone, and may be nil when there are none. Bind gives a statement's unit its
-// parameters; it may be nil. The same seed gives the same turns.
-func (m *Mix) Units(ctx context.Context, seed uint64, open func(context.Context, Run) (driver.Session, error), bind func(driver.Unit) (driver.Unit, error)) ([]driver.Unit, error) {
+// statements that run one alone, and may be nil when there are none. Bind gives the unit of a statement,
+// by its index, its parameters; it may be nil. The same seed gives the same turns.
+func (m *Mix) Units(ctx context.Context, seed uint64, open func(context.Context, Run) (driver.Session, error), bind func(int, driver.Unit) (driver.Unit, error)) ([]driver.Unit, error) {
 	before, err := m.batches("setup.iteration", m.file.Setup.Iteration)
 	if err != nil {
 		return nil, err
@@ -138,13 +148,13 @@ func (m *Mix) Units(ctx context.Context, seed uint64, open func(context.Context,
 		}
 		label(u.Program, statement)
 		if bind != nil && s.Workload == "" {
-			if u, err = bind(u); err != nil {
+			if u, err = bind(i, u); err != nil {
 				return nil, err
 			}
 		}
 		if s.Own {
 			p := &mixture{seed: seed, entries: []entry{{program: u.Program, upTo: 1}}}
-			own = append(own, p.around(driver.Unit{Name: s.Name, Program: p, Statements: []string{s.Name}}, before, after))
+			own = append(own, p.around(driver.Unit{Name: s.Name, Program: p, Statements: []string{s.Name}, Connections: int(s.Connections)}, before, after))
 			continue
 		}
 		sum := 0.0
@@ -177,7 +187,7 @@ func (m *Mix) unit(ctx context.Context, i int, seed uint64, open func(context.Co
 		p, err := m.batch(fmt.Sprintf("$.statements[%d].sql", i), s.SQL)
 		return driver.Unit{Name: s.Name, Program: p}, err
 	case s.File != "":
-		loaded, err := script.Load(s.File)
+		loaded, err := script.CodePage(0).LoadEdited(s.File, m.Edit)
 		if err != nil {
 			return driver.Unit{}, err
 		}
@@ -196,6 +206,67 @@ func (m *Mix) unit(ctx context.Context, i int, seed uint64, open func(context.Co
 	}
 	defer session.Close()
 	return run.Unit(ctx, session, RunOptions{Mode: Mode(s.Mode), Seed: seed})
+}
+
+// Check is what Units finds wrong without a session: files that cannot be read, workloads that there
+// are none of, parameters that do not fit.
+func (m *Mix) Check(ctx context.Context, bind func(int, driver.Unit) (driver.Unit, error)) error {
+	for i, s := range m.file.Statements {
+		if s.Workload != "" {
+			if _, err := FindRun(s.Workload); err != nil {
+				return m.at.at(fmt.Sprintf("$.statements[%d].workload", i), "%v", err)
+			}
+			continue
+		}
+		u, err := m.unit(ctx, i, 0, nil)
+		if err == nil && bind != nil {
+			_, err = bind(i, u)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Statements is the number of statements.
+func (m *Mix) Statements() int { return len(m.file.Statements) }
+
+// Names are those of the statements, as reports and thresholds have them.
+func (m *Mix) Names() []string {
+	var out []string
+	for _, s := range m.file.Statements {
+		out = append(out, s.Name)
+	}
+	for _, hooks := range []struct {
+		texts []string
+		name  string
+	}{{m.file.Setup.Iteration, iterationSetup}, {m.file.Teardown.Iteration, iterationTeardown}} {
+		if len(hooks.texts) > 0 {
+			out = append(out, hooks.name)
+		}
+	}
+	return out
+}
+
+// Params are a statement's own parameters as switches, in place of the file's; none are the file's.
+func (m *Mix) Params(statement int) []Switch {
+	return m.at.switches(reflect.ValueOf(m.file.Statements[statement].Params), fmt.Sprintf("$.statements[%d].params", statement))
+}
+
+// Own finds a statement with connections of its own, and one with a number of them; errors are those
+// that say that this cannot be here.
+func (m *Mix) Own(number bool) (refuse func(why string) error, found bool) {
+	for i, s := range m.file.Statements {
+		key := "own_connections"
+		if s.Connections > 0 {
+			key = "connections"
+		}
+		if s.Own && (s.Connections > 0 || !number) {
+			return func(why string) error { return m.at.at(fmt.Sprintf("$.statements[%d].%s", i, key), "%s", why) }, true
+		}
+	}
+	return nil, false
 }
 
 // Workloads says whether a statement runs a bundled workload.

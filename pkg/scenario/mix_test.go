@@ -67,7 +67,14 @@ func TestSwitchesOfAMix(t *testing.T) {
 	}
 	want := []string{"--server=db,1433", "--session=ssms", "--connections=20", "--duration=30s", "--rate=500/s", "--seed=7",
 		"--var=id:int=uniform(1,9)", "--var=x=choice(a,b)", "--threshold=read.p99<20ms", "--threshold=errors<1%", "--json=out.json"}
-	if diff := cmp.Diff(want, m.Switches); diff != "" || m.Name != "orders" {
+	var got []string
+	for _, s := range m.Switches {
+		got = append(got, s.String())
+	}
+	if last := m.Switches[len(m.Switches)-1]; last.Line != 27 || last.Col != 16 {
+		t.Errorf("%s is at %d, %d", last, last.Line, last.Col)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || m.Name != "orders" {
 		t.Errorf("%s %s", m.Name, diff)
 	}
 }
@@ -159,7 +166,26 @@ func TestMixErrors(t *testing.T) {
 		"own weight":  {"statements:\n  - {sql: x, own_connections: true, weight: 3}\n", "it has no weight"},
 		"mode":        {"statements:\n  - {workload: inmem-oltp/inmem, mode: fast}\n", `"fast" is no mode`},
 		"mode of sql": {"statements:\n  - {sql: x, mode: tvp}\n", "a mode is for a workload"},
-		"password":    {"target:\n  password: secret\nstatements: [{sql: a}]\n", "line 2, column 13: a password does not belong in a file"},
+		"password":    {"target:\n  password: secret\nstatements: [{sql: a}]\n", "line 2, column 3: a password does not belong in a file"},
+		"PWD":         {"UserPWD: secret\nstatements: [{sql: a}]\n", "line 1, column 1: a password does not belong in a file"},
+		"a text":      {"target: secret\nstatements: [{sql: a}]\n", "line 1, column 9: "},
+		"a list":      {"load: {connections: [1, 2]}\nstatements: [{sql: a}]\n", "line 1, column 21: this must be one value, text or a number"},
+		"a word":      {"statements: [{sql: a, weight: heavy}]\n", "line 1, column 31: this must be a number"},
+		"half":        {"statements: [{sql: a, connections: 1.5}]\n", "mix.yaml, line 1, column 36: a number of connections is a whole number"},
+		"maybe":       {"target: {integrated: perhaps}\nstatements: [{sql: a}]\n", "line 1, column 22: this must be true or false"},
+		"flow":        {"name: " + strings.Repeat("[", 100_000), "line 1, column 39: the values nest deeper"},
+		"flow, whole": {"name: " + strings.Repeat("{a: ", 50_000) + strings.Repeat("}", 50_000), "the values nest deeper"},
+		"entries":     {strings.Repeat("- ", 100_000), "line 1, column 201: the values nest deeper"},
+		"questions":   {strings.Repeat("? ", 100_000), "the values nest deeper"},
+		"sizes":       {"statements: [{sql: x, connections: 0}]\n", "line 1, column 36: a number of connections is a whole number from 1"},
+		"size below":  {"statements: [{sql: x, connections: -3}]\n", "a number of connections is a whole number from 1"},
+		"own twice":   {"statements: [{sql: x, connections: 3, own_connections: true}]\n", "leave one of the two out"},
+		"sized":       {"statements: [{sql: x, connections: 3, weight: 3}]\n", "it has no weight"},
+		"params":      {"statements: [{workload: inmem-oltp/inmem, params: {file: a.csv}}]\n", "a workload makes its own parameters"},
+		"name":        {"statements: [{sql: x, name: \"a\\nb\"}]\n", "line 1, column 29: a name has at most 128 characters"},
+		"many":        {"thresholds: [" + strings.Repeat("a,", 1001) + "]\nstatements: [{sql: x}]\n", "there are 1001 thresholds"},
+		"tags":        {"name: " + strings.Repeat("!!a ", 50_000), "tags and directives are not supported"},
+		"tokens":      {strings.Repeat("- a\n", 60_000), "more than a scenario has"},
 		"alias":       {"a: &x 1\nstatements: [{sql: *x}]\n", "anchors and aliases are not supported"},
 		"GO":          {"statements:\n  - sql: |\n      SELECT 1\n      GO -1\n", "mix.yaml, line 4"},
 		"hook":        {"setup:\n  once: ['{call }']\nstatements: [{sql: a}]\n", "line 2"},
@@ -321,10 +347,65 @@ func asScript(err error, to **ScriptError) bool {
 	return ok
 }
 
+// What a statement has of its own: a number of connections, parameters, texts that are edited.
+func TestStatementsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "mix.yaml")
+	if err := os.WriteFile(filepath.Join(dir, "b.sql"), []byte("SELECT '$(x)'"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := ParseMix(path, []byte(`params: {file: p.csv}
+statements:
+  - {name: a, sql: "SELECT '$(x)'"}
+  - {name: b, file: b.sql, connections: 5}
+  - {name: c, sql: SELECT @n, own_connections: true, params: {file: sub/q.csv, vars: ["n=seq(1)"]}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Edit = func(text string) (string, error) { return strings.ReplaceAll(text, "$(x)", "y"), nil }
+	var bound []int
+	u, err := m.Units(t.Context(), 1, nil, func(i int, u driver.Unit) (driver.Unit, error) {
+		bound = append(bound, i)
+		return u, nil
+	})
+	if err != nil || len(u) != 3 || !slices.Equal(bound, []int{0, 1, 2}) {
+		t.Fatalf("%+v, %v, %v", u, bound, err)
+	}
+	if got := []int{u[0].Connections, u[1].Connections, u[2].Connections}; !slices.Equal(got, []int{0, 5, 0}) {
+		t.Errorf("connections %v", got)
+	}
+	for i := range 2 {
+		for r := range u[i].Program.Iteration(driver.Worker{}, 0) {
+			if r.Text != "SELECT 'y'" {
+				t.Errorf("unit %d runs %q", i, r.Text)
+			}
+		}
+	}
+	want := []Switch{{"params", filepath.Join(dir, "sub", "q.csv"), 5, 69}, {"var", "n=seq(1)", 5, 87}}
+	if diff := cmp.Diff(want, m.Params(2)); diff != "" || len(m.Params(0))+len(m.Params(1)) > 0 {
+		t.Error(diff)
+	}
+	if m.Switches[0].Value != filepath.Join(dir, "p.csv") {
+		t.Errorf("%+v", m.Switches)
+	}
+	if err := m.Check(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "b.sql")); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Check(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "b.sql") {
+		t.Errorf("%v", err)
+	}
+}
+
 func FuzzMix(f *testing.F) {
 	f.Add([]byte(sampleMix))
 	f.Add([]byte("a: &a [*a]\n"))
 	f.Add([]byte("statements: [{sql: !!binary x}]"))
+	f.Add([]byte("name: [[{a: [}]]\n- - ? x\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		m, err := ParseMix("mix.yaml", content)
 		if err != nil {
@@ -334,8 +415,8 @@ func FuzzMix(f *testing.F) {
 			t.Error("a mix of nothing")
 		}
 		for _, s := range m.Switches {
-			if !strings.HasPrefix(s, "--") {
-				t.Errorf("switch %q", s)
+			if s.Name == "" || s.Line < 1 || s.Col < 1 {
+				t.Errorf("switch %+v", s)
 			}
 		}
 	})
