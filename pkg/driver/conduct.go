@@ -98,7 +98,7 @@ func (c *conductor) wait(stop <-chan struct{}) bool {
 	}
 	now := c.clock.Now()
 	if ph.ramp {
-		all := cmp.Or(ph.Connections, c.plan.Connections)
+		all := cmp.Or(ph.Connections, c.plan.full())
 		done := min(float64(ph.For-(c.ending-now))/float64(ph.For), 1)
 		c.gate.set(max(1, int(math.Ceil(done*float64(all)))))
 	}

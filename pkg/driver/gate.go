@@ -2,7 +2,8 @@ package driver
 
 import "sync"
 
-// gate says how many of a unit's connections are there now.
+// gate says how many of a unit's connections are there now: those with a lower place. The places of a
+// unit with fewer connections than the largest one are spread over that one's.
 type gate struct {
 	mu      sync.Mutex
 	n, most int
@@ -43,17 +44,17 @@ func (g *gate) peak() int {
 	return g.most
 }
 
-func (g *gate) admits(conn int) bool {
+func (g *gate) admits(place int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return conn < g.n
+	return place < g.n
 }
 
 // await waits until the connection is let in; it is false when the run ends before.
-func (g *gate) await(conn int, done, over <-chan struct{}) bool {
+func (g *gate) await(place int, done, over <-chan struct{}) bool {
 	for {
 		g.mu.Lock()
-		in, changed := conn < g.n, g.changed
+		in, changed := place < g.n, g.changed
 		g.mu.Unlock()
 		if in {
 			return true

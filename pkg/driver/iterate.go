@@ -37,7 +37,7 @@ func (w *worker) next(i int64) (goOn, ok bool) {
 		if w.gone || w.spent || r.stopping() || r.isFinishing() || !r.open && i >= r.plan.Iterations {
 			return false, true
 		}
-		if r.gate.admits(w.info.Conn) {
+		if r.gate.admits(w.place) {
 			break
 		}
 		// The stage has fewer connections: this one is not there until a later one has more.
@@ -47,7 +47,7 @@ func (w *worker) next(i int64) (goOn, ok bool) {
 			}
 			w.departure = parted
 		}
-		if !r.gate.await(w.info.Conn, r.done, r.noMore) {
+		if !r.gate.await(w.place, r.done, r.noMore) {
 			return false, true
 		}
 	}

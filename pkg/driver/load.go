@@ -41,7 +41,7 @@ func (r *runner) load(now time.Duration, used clock.CPU) result.Load {
 		InjectedCancels: c[injectedCancels], InjectedDisconnects: c[injectedDisconnects], Disconnects: c[disconnects],
 		LostConnections: c[lostConnections], Reconnects: c[reconnects],
 
-		Connections:     r.gate.peak() * len(r.plan.Units),
+		Connections:     r.peak(),
 		Connected:       int(r.connected.Load()),
 		ConnectFailed:   int(r.failed.Load()),
 		LateConnections: int(r.late.Load()),
@@ -92,6 +92,17 @@ func (r *runner) load(now time.Duration, used clock.CPU) result.Load {
 	h.Warnings = warnings(&l, &h)
 	l.Health = &h
 	return l
+}
+
+// peak is the largest number of connections that there were at a time.
+func (r *runner) peak() int {
+	most, n := r.gate.peak(), 0
+	for i := range r.workers {
+		if r.workers[i].place < most {
+			n++
+		}
+	}
+	return n
 }
 
 // until is the end of the measured part: with a cooldown the last stage's, else the last answer's once

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"gostress/pkg/pace"
@@ -40,11 +41,39 @@ func (p *Plan) phases() []phase {
 	return out
 }
 
-// most is the largest number of connections of a unit that a phase asks for.
+// full is the number of connections of the largest unit, where no phase has a number of its own.
+func (p *Plan) full() int {
+	n := 0
+	for _, u := range p.Units {
+		n = max(n, cmp.Or(u.Connections, p.Connections))
+	}
+	return n
+}
+
+// sized says that a unit has a number of connections of its own.
+func (p *Plan) sized() bool {
+	return slices.ContainsFunc(p.Units, func(u Unit) bool { return u.Connections > 0 })
+}
+
+// most is the largest number of connections that a phase asks for, of a unit without its own.
 func (p *Plan) most() int {
 	n := 1
 	for _, ph := range p.phases() {
 		n = max(n, cmp.Or(ph.Connections, p.Connections))
+	}
+	return n
+}
+
+// size is the number of workers of a unit, those included that MaxConnections allows.
+func (p *Plan) size(u Unit) int {
+	return cmp.Or(u.Connections, max(p.most(), p.MaxConnections))
+}
+
+// workers is the number of workers of all units.
+func (p *Plan) workers() int64 {
+	n := int64(0)
+	for _, u := range p.Units {
+		n += int64(p.size(u))
 	}
 	return n
 }
@@ -55,7 +84,7 @@ func (p *Plan) initial() int {
 	if first.ramp {
 		return 1
 	}
-	return cmp.Or(first.Connections, p.Connections)
+	return cmp.Or(first.Connections, p.full())
 }
 
 // isOpen says that iterations begin at intended starts.
@@ -79,7 +108,10 @@ func (p *Plan) schedule() pace.Schedule {
 
 // planned is connections x iterations over all units; zero when there is no such number.
 func (p *Plan) planned() int64 {
-	n := int64(p.most()) * int64(len(p.Units))
+	n := int64(0)
+	for _, u := range p.Units {
+		n += int64(cmp.Or(u.Connections, p.most()))
+	}
 	if p.Iterations == math.MaxInt64 || p.Iterations > math.MaxInt64/n {
 		return 0
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gostress/pkg/latency"
@@ -41,7 +42,7 @@ type Progress = result.Progress
 type Plan struct {
 	Connector Connector
 	Units     []Unit
-	// Connections is the number of workers of each unit (-n).
+	// Connections is the number of workers of each unit that has none of its own (-n).
 	Connections int
 	// Iterations is how often each worker runs its program (-r); math.MaxInt64 is until the run ends
 	// for another reason. In an open loop there are Connections x Iterations arrivals for each unit.
@@ -177,6 +178,16 @@ func (p *Plan) checkLoop() error {
 		}
 		if (s.Rate > 0) != (p.Stages[0].Rate > 0) {
 			return errors.New("either every stage has a rate, or none has")
+		}
+	}
+	for _, u := range p.Units {
+		switch {
+		case u.Connections < 0:
+			return fmt.Errorf("%s has %d connections", u.Name, u.Connections)
+		case u.Connections > 0 && p.MaxConnections > 0:
+			return fmt.Errorf("%s has a number of connections of its own, and more of them were to be opened", u.Name)
+		case u.Connections > 0 && slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Connections > 0 }):
+			return fmt.Errorf("%s has a number of connections of its own, and so have stages", u.Name)
 		}
 	}
 	if !p.isOpen() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,7 +30,6 @@ type runner struct {
 	resolution time.Duration
 	events     *eventQueue
 	workers    []worker
-	perUnit    int      // workers of a unit
 	names      []string // of statements
 	offsets    []int    // of each unit's first statement
 	open       bool     // iterations begin at intended starts
@@ -189,21 +189,19 @@ func (p *Plan) complete() error {
 			p.FilesPerConnection = 2
 		}
 	}
-	return raiseFileLimit(len(p.Units)*max(p.most(), p.MaxConnections), p.FilesPerConnection)
+	return raiseFileLimit(int(min(p.workers(), math.MaxInt32)), p.FilesPerConnection)
 }
 
 func newRunner(ctx context.Context, p Plan) *runner {
-	perUnit := max(p.most(), p.MaxConnections)
 	r := &runner{
 		plan:     p,
 		clock:    clock.New(),
 		wall:     time.Now(),
-		perUnit:  perUnit,
 		open:     p.isOpen(),
 		phase:    p.phases(),
 		series:   latency.NewSeries(time.Second, 3600),
 		events:   newEventQueue(p.Events),
-		workers:  make([]worker, len(p.Units)*perUnit),
+		workers:  make([]worker, p.workers()),
 		gate:     newGate(p.initial()),
 		logins:   make(chan struct{}, p.ConnectConcurrency),
 		relogins: rate.NewLimiter(reloginsPerSecond, 1),
@@ -225,11 +223,16 @@ func newRunner(ctx context.Context, p Plan) *runner {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.done = r.ctx.Done()
-	for i := range r.workers {
-		w := &r.workers[i]
-		w.init(r, i)
-		if w.initial {
-			r.unsettled.Add(1)
+	id := 0
+	for unit, u := range p.Units {
+		n := p.size(u)
+		for conn := range n {
+			w := &r.workers[id]
+			w.init(r, Worker{ID: id, Unit: unit, Conn: conn, Connections: n})
+			if w.initial {
+				r.unsettled.Add(1)
+			}
+			id++
 		}
 	}
 	r.running.Store(1) // until all have been started, see connectAndRun

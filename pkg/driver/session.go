@@ -122,4 +122,8 @@ type Unit struct {
 	Statements []string
 	// Connector, if set, opens the unit's sessions in place of the plan's.
 	Connector Connector
+	// Connections is the unit's own number of them in place of the plan's; 0 is the plan's. During a
+	// ramp-up each unit has its share. It does not go with Plan.MaxConnections, nor with stages that
+	// say how many connections there are.
+	Connections int
 }

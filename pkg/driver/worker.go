@@ -22,6 +22,7 @@ const (
 type worker struct {
 	run     *runner
 	info    Worker
+	place   int // in the gate
 	program Program
 	sink    Sink
 	shard   *shard
@@ -85,14 +86,17 @@ const (
 	pendingDoubt
 )
 
-func (w *worker) init(r *runner, id int) {
-	n := r.perUnit
-	w.run = r
-	w.info = Worker{ID: id, Unit: id / n, Conn: id % n, Connections: n}
-	w.program = r.plan.Units[w.info.Unit].Program
+func (w *worker) init(r *runner, info Worker) {
+	id := info.ID
+	w.run, w.info, w.place = r, info, info.Conn
+	u := &r.plan.Units[info.Unit]
+	if full := int64(r.plan.full()); r.plan.sized() {
+		w.place = int(int64(info.Conn) * full / int64(info.Connections))
+	}
+	w.program = u.Program
 	w.shard = &r.shards.all[id%len(r.shards.all)]
 	w.random = rand.New(rand.NewPCG(r.plan.Seed, mix(uint64(id))))
-	w.initial = r.gate.admits(w.info.Conn)
+	w.initial = r.gate.admits(w.place)
 	w.yield = w.call
 	w.settled = make(chan struct{})
 	w.ctx = r.ctx
@@ -115,7 +119,7 @@ func (w *worker) event(kind EventKind) Event {
 
 // main is the worker's life.
 func (w *worker) main() {
-	if w.initial || w.run.gate.await(w.info.Conn, w.run.done, w.run.noMore) {
+	if w.initial || w.run.gate.await(w.place, w.run.done, w.run.noMore) {
 		if !w.login() {
 			return
 		}
