@@ -106,6 +106,7 @@ type mixFile struct {
 		HLOG       *string `yaml:"hlog" switch:"hlog"`
 		JUnit      *string `yaml:"junit" switch:"junit"`
 		Prometheus *string `yaml:"prometheus" switch:"prometheus"`
+		Progress   *string `yaml:"progress" switch:"progress"`
 	} `yaml:"output"`
 }
 

@@ -44,7 +44,7 @@ func enums() map[string][]string {
 		"target.session": {"odbc", "ssms"}, "target.encrypt": {"mandatory", "optional", "strict", "disable"},
 		"load.arrivals": {"constant", "poisson"}, "load.late": {"queue", "skip"},
 		"target.wire": {"auto", "tds", "go-mssqldb"}, "target.application_intent": {"readonly", "readwrite"},
-		"target.reconnect": {"backoff", "never", "always"}, "output.format": {"xml", "x"},
+		"target.reconnect": {"backoff", "never", "always"}, "output.format": {"xml", "x"}, "output.progress": {"none", "plain", "tty", "json"},
 		"params.order": {"sequential", "shuffled", "random", "slice"}, "statements.params.order": {"sequential", "shuffled", "random", "slice"},
 		"statements.mode": {"batch", "tvp"},
 	}
