@@ -95,8 +95,10 @@ func TestAnOpenLoopShowsAStall(t *testing.T) {
 		if load.Loop != "open" || load.EndedBy != EndedByDuration || load.Late != late || load.SkippedLate != 0 || load.GeneratorBound {
 			t.Errorf("loop %s, ended by %s, %d late (want %d), %d skipped, bound %v", load.Loop, load.EndedBy, load.Late, late, load.SkippedLate, load.GeneratorBound)
 		}
-		if h := load.Health; h == nil || h.StartError == nil || h.StartError.Count != 1000-late || h.StartError.MaxUS > 1 {
-			t.Errorf("start error %+v", h.StartError)
+		// The first arrival is due as the workers begin, and may come before one of them waits for it.
+		h := load.Health
+		if h == nil || h.StartError == nil || 1000-late-h.StartError.Count < 0 || 1000-late-h.StartError.Count > 1 || h.StartError.MaxUS > 1 {
+			t.Errorf("start error %+v, %d late", h, late)
 		}
 
 		// The closed loop sends less while the server stands still, and says which loop it is.
