@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"gostress/pkg/driver"
@@ -10,12 +11,12 @@ import (
 
 // readControl reads the control file (-c) and applies it: a switch goes before
 // the file, the file before the default.
-func (r *stressRun) readControl() error {
+func (r *stressRun) readControl(ctx context.Context) error {
 	c := r.cmd
 	if c.ControlFile == "" {
 		return nil
 	}
-	ctl, err := ostress.LoadControl(nativePath(c.ControlFile))
+	ctl, err := reading(ctx, func() (ostress.Control, error) { return ostress.LoadControl(nativePath(c.ControlFile)) })
 	if err != nil {
 		return err
 	}

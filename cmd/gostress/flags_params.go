@@ -147,7 +147,7 @@ func (r *stressRun) readRows(a *app, p *params) error {
 	var err error
 	switch f := p.flags; {
 	case f.Params != "":
-		p.table, err = param.Load(nativePath(f.Params), p.declared)
+		p.table, err = reading(a.ctx, func() (param.Table, error) { return param.Load(nativePath(f.Params), p.declared) })
 	case f.ParamQuery != "":
 		if p.table, err = r.queryParams(a, p); err != nil {
 			err = fmt.Errorf("--param-query: %w", err)

@@ -50,7 +50,7 @@ func (r *stressRun) replayUnits(ctx context.Context, a *app, one *first) ([]driv
 	}
 	scripts := make([]script.Script, len(files))
 	for i, f := range files {
-		if scripts[i], err = r.codepage.Load(f); err != nil {
+		if scripts[i], err = reading(ctx, func() (script.Script, error) { return r.codepage.Load(f) }); err != nil {
 			return nil, err
 		}
 	}

@@ -32,7 +32,7 @@ func (c *runCmd) Run(a *app) error {
 	case strings.HasPrefix(c.Args[0], "-"):
 		return usagef("run %s: the scenario file comes first, as in gostress run mix.yaml -S. -E", ostress.Redact(c.Args[:1])[0])
 	}
-	mix, err := scenario.LoadMix(nativePath(c.Args[0]))
+	mix, err := reading(a.ctx, func() (scenario.Mix, error) { return scenario.LoadMix(nativePath(c.Args[0])) })
 	if err != nil {
 		return err
 	}

@@ -206,7 +206,7 @@ func (r *stressRun) run(a *app, view *live.View, started time.Time) error {
 			return err
 		}
 	}
-	if err := r.readControl(); err != nil {
+	if err := r.readControl(a.ctx); err != nil {
 		return err
 	}
 	if c.RetryInDoubt && r.retries == 0 {

@@ -63,7 +63,7 @@ func (r *stressRun) units(ctx context.Context, a *app, one *first) ([]driver.Uni
 	}
 	var units []driver.Unit
 	for _, f := range files {
-		s, err := r.codepage.LoadEdited(f, r.params.editor())
+		s, err := reading(ctx, func() (script.Script, error) { return r.codepage.LoadEdited(f, r.params.editor()) })
 		if err != nil {
 			return nil, err
 		}

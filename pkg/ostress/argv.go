@@ -85,8 +85,10 @@ func Rewrite(args []string, takesValue func(long string) bool) ([]string, error)
 			// Behind a mistyped --password stands a password.
 			name, _, _ := strings.Cut(plainDash(args[i-1]), "=")
 			return nil, &ArgError{name + " is unknown or takes no value"}
-		case (len(a) < 2 || a[0] != '-') && i > 0 && takesSecret(args[i-1]):
-			return nil, &ArgError{"what stands behind " + plainDash(args[i-1])[:2] + " is not a switch: a password with blanks needs quotes around it"}
+		case (len(a) < 2 || a[0] != '-') && secretBefore(args[:i]) != "":
+			return nil, &ArgError{"what stands behind " + secretBefore(args[:i]) + " is not a switch: a password with blanks needs quotes around it, and stands behind -P"}
+		case len(a) > 2 && a[0] == '/' && strings.ContainsRune("Pa", rune(a[1])):
+			return nil, &ArgError{a[:2] + "... is not a switch: write -" + a[1:2]}
 		case (len(a) < 2 || a[0] != '-') && i > 0 && strings.HasPrefix(plainDash(args[i-1]), "-Q"):
 			return nil, &ArgError{fmt.Sprintf("%q is not a switch: it stands behind -Q, whose quotes the shell took away; put the query in a file (-i), or write its inner quotes so that the shell leaves them", Mask(a))}
 		case len(a) < 2 || a[0] != '-':
@@ -110,11 +112,11 @@ func Rewrite(args []string, takesValue func(long string) bool) ([]string, error)
 			value += args[next]
 		}
 		if value == "" {
-			switch next := i + 1; {
-			case next < len(args) && !startsWithDash(args[next]):
+			if next := i + 1; next < len(args) && !startsWithDash(args[next]) {
 				i = next
 				value = args[next]
-			case a[1] != 'P':
+			}
+			if value == "" && a[1] != 'P' {
 				// An empty password is a password; nothing else may be empty.
 				return nil, &ArgError{"-" + a[1:2] + " needs a value"}
 			}
@@ -192,6 +194,26 @@ func takesSecret(a string) bool {
 	a = plainDash(a)
 	return strings.HasPrefix(a, "-P") || strings.HasPrefix(a, "-a")
 }
+
+// secretBefore is the switch, shortened, behind whose value a stray word follows args, if that can be
+// the rest of a password: -P and -a, and -pwd or -password, which are read as -p.
+func secretBefore(args []string) string {
+	for _, a := range slices.Backward(args) {
+		a = plainDash(a)
+		switch {
+		case !startsWithDash(a):
+			continue
+		case takesSecret(a):
+			return a[:2]
+		case len(a) > 2 && a[1] == 'p' && !isDigit(a[2]):
+			return "-p"
+		}
+		return ""
+	}
+	return ""
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // splitByPowerShell says whether a is the rest of the value before it: PowerShell cuts an
 // argument that begins with a dash, such as -S127.0.0.1 and -istart.sql, in front of its first

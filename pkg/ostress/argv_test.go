@@ -64,6 +64,14 @@ func TestRewriteRefuses(t *testing.T) {
 		"a word behind a flag":    {[]string{"--quiet", "secret"}, "--quiet is unknown or takes no value"},
 		"quotes lost in a query":  {[]string{"-QSELECT 1 AS", "x", "y"}, `"x" is not a switch: it stands behind -Q, whose quotes the shell took away`},
 		"password with a blank":   {[]string{"-Ptop", "secret"}, "what stands behind -P is not a switch"},
+		"more words of it":        {[]string{"-P", "top", "secret", "word"}, "what stands behind -P is not a switch"},
+		"replay password, words":  {[]string{"-a", "top", "secret"}, "what stands behind -a is not a switch"},
+		"a word behind -pwd":      {[]string{"-pwd", "secret"}, "what stands behind -p is not a switch"},
+		"a word behind -password": {[]string{"-password", "secret"}, "what stands behind -p is not a switch"},
+		"password with a slash":   {[]string{"-Usa", "/Psecret"}, "/P... is not a switch: write -P"},
+		"a word behind a size":    {[]string{"-Psecret", "-p512", "word"}, `"word" is not a switch`},
+		"an empty server":         {[]string{"-S", "", "-E"}, "-S needs a value"},
+		"an empty output":         {[]string{"-o", ""}, "-o needs a value"},
 		"password with a dash":    {[]string{"-P", "-secret"}, "unknown switch -s: a password that begins with a dash stands right behind -P"},
 		"two dashes":              {[]string{"--", "-Psecret"}, "-- is not a switch"},
 		"a path behind a value":   {[]string{"-n1", "./x"}, `"./x" is not a switch`},
@@ -79,6 +87,9 @@ func TestRewriteRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := Rewrite(tt.in, longValues)
+			if err != nil && strings.Contains(err.Error(), "secret") {
+				t.Errorf("the error shows a password: %v", err)
+			}
 			var e *ArgError
 			if !errors.As(err, &e) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %q, %v; want an error with %q", got, err, tt.want)

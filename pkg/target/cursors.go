@@ -127,7 +127,10 @@ func (c *cursors) close(ctx context.Context, handle int32, ok bool, sink driver.
 	}
 	more, failed := c.system(ctx, &call, news)
 	if failed != nil && failed == ctx.Err() {
-		// The session is used again, and must not keep what the cursor holds locked.
+		// The session is used again, and must not keep what the cursor holds locked. The
+		// server may have closed it before it saw the cancel: that it knows no such
+		// cursor is no news then.
+		ok, news.to = false, nil
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 		defer cancel()
 		if more, failed = c.system(late, &call, news); failed != nil && failed == late.Err() {

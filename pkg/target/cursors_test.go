@@ -261,6 +261,46 @@ func testCursorCancelledAtItsEnd(t *testing.T, w Wire) {
 	}
 }
 
+// TestCursorCancelledWhileClosing: a server that closed the cursor before it saw the
+// cancel knows no such cursor afterwards. That is no error of the batch.
+func TestCursorCancelledWhileClosing(t *testing.T) { overWires(t, testCursorCancelledWhileClosing) }
+
+func testCursorCancelledWhileClosing(t *testing.T, w Wire) {
+	var got record
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	f := serve(t, func(p *peer) {
+		answer, closes := cursorServer(), 0
+		system(p, &got, func(c called) [][]byte {
+			if c.name != "sp_cursorclose" {
+				return answer(c)
+			}
+			if closes++; closes == 1 {
+				cancel()
+				return nil
+			}
+			return [][]byte{failed(16909, "The cursor handle is not valid.")}
+		})
+	})
+	o := options(w, f)
+	o.Cursor = Cursor{CursorStatic, ConcurrencyReadOnly}
+	s, err := connectTo(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &log{}
+	out, err := do(t, s, ctx, text("rows"), l)
+	if err != nil || out.Rows != 2 || len(out.Errors) != 0 {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	if shown := strings.Join(l.lines, "\n"); strings.Contains(shown, "16909") {
+		t.Errorf("the sink was given %s", shown)
+	}
+	if calls := got.take(); len(calls) < 2 || calls[len(calls)-2] != calls[len(calls)-1] {
+		t.Errorf("the calls are %q", calls)
+	}
+}
+
 // doneFunc is a sink that is called at the end of each statement.
 type doneFunc func()
 
